@@ -1,0 +1,1 @@
+"""A versioned store of scenes, kept as events in a git repository."""
