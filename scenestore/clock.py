@@ -41,3 +41,8 @@ def now() -> Now:
             "Unset it, or set it to a time such as 2026-03-05T12:00:00.000Z."
         )
     return Now(at_ms, is_overridden=True)
+
+
+def age_s(mtime_s: float) -> float:
+    """Return how many seconds ago a file's time was, by the system's clock alone."""
+    return time.time() - mtime_s

@@ -20,12 +20,20 @@ class BusyError(StoreError):
     """Another program is writing; try again."""
 
 
+class HeadMovedError(StoreError):
+    """Another writer came first; decide again on the new head, then try again."""
+
+
 class DiskError(StoreError):
     """The disk, its permissions or its space failed; nothing of ours is damaged."""
 
 
 class OutcomeUnknownError(StoreError):
     """The disk failed after the publishing step; the next open tells the outcome."""
+
+
+class TooNewError(StoreError):
+    """A newer program wrote this store; it can be read by that one only."""
 
 
 class CorruptError(StoreError):

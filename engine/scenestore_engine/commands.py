@@ -20,7 +20,9 @@ class AdvisoryMeta(msgspec.Struct, frozen=True, kw_only=True):
 NO_META = AdvisoryMeta()
 
 
-class Create(msgspec.Struct, frozen=True, kw_only=True, tag_field="action", tag="create"):
+class Create(
+    msgspec.Struct, frozen=True, kw_only=True, tag_field="action", tag="create"
+):
     """Begin a scene."""
 
     filename: str
@@ -33,7 +35,9 @@ class Create(msgspec.Struct, frozen=True, kw_only=True, tag_field="action", tag=
     reason: str | None = None
 
 
-class Update(msgspec.Struct, frozen=True, kw_only=True, tag_field="action", tag="update"):
+class Update(
+    msgspec.Struct, frozen=True, kw_only=True, tag_field="action", tag="update"
+):
     """Rewrite the body of a live scene."""
 
     filename: str
@@ -44,7 +48,9 @@ class Update(msgspec.Struct, frozen=True, kw_only=True, tag_field="action", tag=
     reason: str | None = None
 
 
-class Delete(msgspec.Struct, frozen=True, kw_only=True, tag_field="action", tag="delete"):
+class Delete(
+    msgspec.Struct, frozen=True, kw_only=True, tag_field="action", tag="delete"
+):
     """End a live scene; history keeps it."""
 
     filename: str

@@ -128,16 +128,32 @@ class PersonaRequested(
     at: str
 
 
+class Handles(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """The parts of a whole state, by handle; None: an empty part.
+
+    They name parts of a revision's own tree, so that what a handle names is kept for
+    as long as the revision is.
+    """
+
+    scenes: str | None = None
+    members: str | None = None
+    archive: str | None = None
+    dismissed: str | None = None
+    places: str | None = None
+    """What is known of each scene beside its file: when it was first seen."""
+
+
 class StateImported(
     msgspec.Struct, frozen=True, kw_only=True, tag="imported", omit_defaults=True
 ):
     """Scenes came in from outside, over capacity if need be."""
 
-    state: str = ""
-    """Handle of the whole state that followed."""
     scenes: tuple[str, ...] = ()
     archived: tuple[str, ...] = ()
     cursor: Cursor | None = None
+    """The cursor that followed."""
+    state: Handles = Handles()
+    """The scenes that followed."""
 
 
 class StoreRolledBack(
@@ -147,9 +163,12 @@ class StoreRolledBack(
 
     revision: str
     seq: int
-    state: str = ""
-    """Handle of that revision's whole state."""
+    cursor: Cursor | None = None
+    """The cursor that followed: that revision's, or the one there was."""
     cursor_kept: bool = msgspec.field(name="cursorKept", default=False)
+    state: Handles = Handles()
+    """The scenes of that revision."""
+    reason: str | None = None
 
 
 class StoreBegun(msgspec.Struct, frozen=True, tag="store_begun"):

@@ -61,6 +61,7 @@ class FaultCode(StrEnum):
     CURSOR_GOES_BACK = "cursor_goes_back"
     # The batch as a whole.
     EMPTY_BATCH = "empty_batch"
+    BAD_ACTOR = "bad_actor"
     # Found by the shell, which sees the disk.
     DRIFT = "drift"
     FOREIGN_COMMIT = "foreign_commit"

@@ -9,9 +9,7 @@ from collections.abc import Mapping
 import msgspec
 
 
-class Meta(
-    msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
-):
+class Meta(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The header of a scene file.
 
     Source:

@@ -1,0 +1,579 @@
+"""The JSON of one ``l2_commit`` as a batch; what is wrong in its form as faults.
+
+Here belongs what the text of the request alone shows: JSON, types, names of fields, and
+what is missing. Whether a wish may be granted is not asked. Reading does not stop at
+the first fault, since an agent may retry only once.
+
+Source:
+    CONTRACT section 5, the table of actions, "Batch rules" and "Bad input".
+"""
+
+import difflib
+import json
+import re
+from collections import Counter
+from collections.abc import Collection, Iterator
+from typing import TypeAlias, TypeVar, get_args
+
+import msgspec
+
+from scenestore_engine.commands import AdvisoryMeta, Batch, Command, Write
+from scenestore_engine.faults import Fault, FaultCode, Notice, NoticeCode
+from scenestore_engine.policy import (
+    MAX_BATCH_BYTES,
+    MAX_DEPTH,
+    MAX_FILENAME_BYTES,
+    MAX_WRITES,
+)
+
+MAX_FAULTS = 500
+"""Faults that are listed; nobody reads more, and the answer must stay bounded."""
+MAX_DIGITS = 18
+"""Digits of a whole number: so many fit into 64 bits, whoever reads them later."""
+
+
+def parse_batch(payload: bytes | str) -> Batch:
+    """Return the batch that *payload*, the JSON of one request, asks for.
+
+    Args:
+        payload: UTF-8 if bytes; a leading byte order mark is passed over.
+
+    Returns:
+        A batch that has all that is wrong in form in its ``faults``. A write or a field
+        with a fault is left out; what is right stays, so that it can be judged as well.
+
+    Stays true:
+        Nothing is raised, whatever *payload* says.
+    """
+    size = len(_utf8(payload) if isinstance(payload, str) else payload)
+    if size > MAX_BATCH_BYTES:
+        limit = f"at most 4 MiB ({MAX_BATCH_BYTES} bytes) are taken"
+        return _refused(FaultCode.TOO_LARGE, f"The request has {size} bytes; {limit}.")
+    reading = _Reading()
+    try:
+        text = payload if isinstance(payload, str) else payload.decode()
+        request = reading.decoded(text, "")
+    except UnicodeDecodeError as error:
+        message = f"The JSON is not UTF-8: byte {error.start} belongs to no character."
+        return _refused(FaultCode.NOT_JSON, message)
+    except json.JSONDecodeError as error:
+        message = f"The request is not JSON: {_syntax(error)}."
+        hint = "Send one JSON object and nothing around it: no code fence, no comment."
+        return _refused(FaultCode.NOT_JSON, message, hint)
+    return _batch(reading, request)
+
+
+def batch_from(request: object) -> Batch:
+    """Return the batch that *request*, a request that is decoded already, asks for.
+
+    It is written as JSON and read again, so that no caller gets past a check.
+
+    Stays true:
+        Nothing is raised, whatever *request* is made of.
+    """
+    try:
+        # Unchecked, a list that holds itself is just one that is too deep.
+        text = json.dumps(request, ensure_ascii=False, check_circular=False)
+    except RecursionError:
+        return _refused(FaultCode.TOO_DEEP, _TOO_DEEP)
+    except (TypeError, ValueError) as error:
+        message = f"The request holds what JSON cannot say: {error}."
+        return _refused(FaultCode.WRONG_TYPE, message)
+    return parse_batch(text)
+
+
+_JSON_NAMES = {"add_members": "addMembers", "restore_as": "as"}
+_FIELDS = {
+    str(kind.__struct_config__.tag): {
+        _JSON_NAMES.get(field.name, field.name): field
+        for field in msgspec.structs.fields(kind)
+    }
+    for kind in get_args(Command)
+}
+"""What each action uses, as its command declares it."""
+_ONLY_FOR = {"sources": "consolidate", "as": "restore"}
+_TOP = (
+    *("sceneWrites", "cursor", "personaSignal", "personaReason", "dismiss"),
+    *("dismissReason", "baseRevision", "idempotencyKey", "runId", "dryRun"),
+)
+_WRITE = ("action", *dict.fromkeys(name for used in _FIELDS.values() for name in used))
+_META = AdvisoryMeta.__struct_fields__
+_PLACES = {
+    **dict.fromkeys(_FIELDS, "is an `action` of a write"),
+    **dict.fromkeys(_TOP, "stands beside `sceneWrites`"),
+    **dict.fromkeys(_WRITE, "stands in a write, beside `action`"),
+    **dict.fromkeys(_META, "stands in the `meta` of a write"),
+}
+_MEANT = {
+    "consolidate": "merge combine join fuse unite",
+    "update": "write edit modify change rewrite replace append",
+    "create": "new add insert",
+    "delete": "remove erase drop",
+    "restore": "unarchive revive",
+    "sceneWrites": "scenes writes operations actions changes",
+    "cursor": "nextcursor lastrecordid",
+    "personaSignal": "persona personaupdate",
+    "dismiss": "dismissed dismissals ignore",
+    "baseRevision": "base revision parent",
+    "idempotencyKey": "key requestid",
+    "runId": "run session sessionid",
+    "dryRun": "preview validateonly",
+    "action": "type op operation kind",
+    "filename": "file name path scene target",
+    "sources": "from mergefrom",
+    "reason": "why note comment",
+    "as": "newname restoreas rename",
+    "meta": "metadata header frontmatter",
+    "content": "body text markdown",
+    "members": "memberids ids records recordids",
+    "addMembers": "newmembers",
+    "summary": "description title",
+}
+"""What agents write instead of the right word: small, without joints."""
+_RIGHT = {name.lower(): name for name in _PLACES} | {
+    wrong: right for right, words in _MEANT.items() for wrong in words.split()
+}
+
+_Object = dict[str, object]
+_Writes = list[object]
+_Ids = frozenset[str]
+_Names = tuple[str, ...]
+_WORDS: dict[object, str] = {
+    str: "a text",
+    int: "a whole number",
+    float: "a number",
+    bool: "true or false",
+    type(None): "null",
+    list: "an array",
+    dict: "an object",
+    _Object: "an object",
+    _Writes: "an array of writes",
+    _Ids: "an array of texts",
+    _Names: "an array of texts",
+}
+_BAD_TEXT = re.compile("[\0\ud800-\udfff]")
+_MAY_BE_BAD = re.compile(r"[\0\ud800-\udfff]|\\u(?:0000|[dD][89a-fA-F])")
+_JOINTS = re.compile(r"[\W_]+")
+_SQUARE = bytes.maketrans(b"{}", b"[]")
+_NO_BRACKETS = bytes(set(range(256)) - set(b"[]{}"))
+_TOO_DEEP = f"The request is nested deeper than {MAX_DEPTH} levels."
+_MAX_SHOWN_CHARS = MAX_FILENAME_BYTES
+_BLANK = " \t\n"
+_T = TypeVar("_T")
+
+
+class _Unfit(msgspec.Struct, frozen=True):
+    """Stands for a value whose own fault is said, so that no second one need be."""
+
+    code: FaultCode
+    message: str
+
+
+_Json: TypeAlias = (
+    "dict[str, _Json] | list[_Json] | str | int | float | bool | _Unfit | None"
+)
+
+
+class _Hooks:
+    """What JSON's own reader makes of numbers and objects."""
+
+    def __init__(self) -> None:
+        self.has_unfit = False
+
+    def constant(self, name: str) -> _Json:
+        return self._unfit(FaultCode.NOT_JSON, f"JSON has no number {name}.")
+
+    def whole(self, digits: str) -> _Json:
+        if len(digits.lstrip("-")) <= MAX_DIGITS:
+            return int(digits)
+        message = f"The number is too long: more than {MAX_DIGITS} digits."
+        return self._unfit(FaultCode.WRONG_TYPE, message)
+
+    def fraction(self, digits: str) -> _Json:
+        number = float(digits)
+        if abs(number) < float("inf"):
+            return number
+        return self._unfit(FaultCode.WRONG_TYPE, "The number is too large.")
+
+    def object(self, pairs: list[tuple[str, _Json]]) -> _Json:
+        found = dict(pairs)
+        if len(found) < len(pairs):
+            for key, times in Counter(key for key, _ in pairs).items():
+                if times > 1:
+                    message = f"{_shown(key)} stands {times} times in one object."
+                    found[key] = self._unfit(FaultCode.DUPLICATE_KEY, message)
+        return found
+
+    def _unfit(self, code: FaultCode, message: str) -> _Unfit:
+        self.has_unfit = True
+        return _Unfit(code, message)
+
+
+class _Reading:
+    """What one request was found to have, so far."""
+
+    def __init__(self) -> None:
+        self.faults: list[Fault] = []
+        self.notices: list[tuple[str, Notice]] = []
+        self.names: dict[str, str] = {}
+        """Filenames of the writes, by path."""
+        self._faulty: set[str] = set()
+
+    def fault(
+        self, code: FaultCode, path: str, message: str, hint: str | None = None
+    ) -> None:
+        """Note what is wrong at *path*."""
+        self._faulty.add(_owner(path))
+        if len(self.faults) < MAX_FAULTS:
+            fault = Fault(code=code, path=path, message=message, hint=hint)
+            self.faults.append(fault)
+
+    def notice(self, code: NoticeCode, path: str, message: str, facts: _Object) -> None:
+        """Note what had to be read with good will at *path*."""
+        notice = Notice(code=code, message=message, facts=facts)
+        self.notices.append((path, notice))
+
+    def is_faulty(self, path: str) -> bool:
+        """Say whether the write, or else the top field, around *path* has a fault."""
+        return _owner(path) in self._faulty
+
+    def finished(self, batch: Batch) -> Batch:
+        """Return *batch* with all that was noted, tied to the names of the writes."""
+        named = msgspec.structs.replace
+        name = self.names.get
+        return named(
+            batch,
+            faults=tuple(named(f, filename=name(_owner(f.path))) for f in self.faults),
+            notices=tuple(named(n, filename=name(_owner(p))) for p, n in self.notices),
+        )
+
+    def decoded(self, text: str, path: str) -> _Json:
+        """Return what the JSON *text* at *path* says, having noted what is unfit in it.
+
+        Raises:
+            JSONDecodeError: It is no JSON.
+        """
+        text = text.removeprefix("\ufeff")
+        # A path has as many steps as there are levels around its place.
+        if _is_deeper(text, MAX_DEPTH - path.count("/")):
+            self.fault(FaultCode.TOO_DEEP, path, _TOO_DEEP)
+            return _Unfit(FaultCode.TOO_DEEP, _TOO_DEEP)
+        hooks = _Hooks()
+        value: _Json = json.loads(
+            text,
+            object_pairs_hook=hooks.object,
+            parse_int=hooks.whole,
+            parse_float=hooks.fraction,
+            parse_constant=hooks.constant,
+        )
+        if hooks.has_unfit or _MAY_BE_BAD.search(text):
+            for place, found in _walk(value, path):
+                if isinstance(found, _Unfit):
+                    self.fault(found.code, place, found.message)
+                elif isinstance(found, str) and (bad := _BAD_TEXT.search(found)):
+                    name = "NUL" if bad.group() == "\0" else "a lone surrogate"
+                    message = f"The text holds {name} (U+{ord(bad.group()):04X})."
+                    self.fault(FaultCode.BAD_TEXT, place, message)
+        return value
+
+    def typed(self, value: object, path: str, kind: type[_T]) -> _T | None:
+        """Return *value* if it is a *kind* or text that says one; else note a fault."""
+        wanted = _WORDS[kind]
+        if isinstance(value, str) and wanted.startswith("an "):
+            opening = "{" if kind is _Object else "["
+            if value.lstrip("\ufeff \t\r\n").startswith(opening):
+                value = self._taken_from_text(value, path)
+        try:
+            return msgspec.convert(value, kind)
+        except msgspec.ValidationError:
+            got = _WORDS.get(type(value))
+            if got == _WORDS[list] and wanted == _WORDS[_Ids]:
+                items = msgspec.convert(value, list[object])
+                at = next(
+                    i for i, item in enumerate(items) if not isinstance(item, str)
+                )
+                self.typed(items[at], f"{path}/{at}", str)
+            elif got:
+                code = FaultCode.WRONG_TYPE if path else FaultCode.NOT_AN_OBJECT
+                self.fault(code, path, f"Wanted {wanted}, got {got}.")
+            return None
+
+    def _taken_from_text(self, text: str, path: str) -> object:
+        try:
+            found = self.decoded(text, path)
+        except json.JSONDecodeError as error:
+            message = f"The text looks like JSON and is not: {_syntax(error)}."
+            self.fault(FaultCode.WRONG_TYPE, path, message)
+            return _Unfit(FaultCode.WRONG_TYPE, message)
+        message = f"{path or 'The request'} was sent as JSON text, and read as such."
+        self.notice(NoticeCode.TEXT_TAKEN_AS_JSON, path, message, {"path": path})
+        return found
+
+
+class _Fields:
+    """One object of the request, read field by field; null is as good as absent."""
+
+    def __init__(
+        self, reading: _Reading, path: str, values: _Object, known: Collection[str]
+    ) -> None:
+        self.reading = reading
+        self.path = path
+        self.values = {name: v for name, v in values.items() if v is not None}
+        for name in values:
+            if name not in known:
+                # Half a million of them would take minutes to compare.
+                is_listed = len(reading.faults) < MAX_FAULTS
+                hint = _hint(name, known) if is_listed else None
+                message = f"There is no field {_shown(name)} here."
+                self.fault(FaultCode.UNKNOWN_FIELD, _step(name), message, hint)
+
+    def fault(
+        self, code: FaultCode, step: str, message: str, hint: str | None = None
+    ) -> None:
+        """Note what is wrong in the field *step*."""
+        self.reading.fault(code, f"{self.path}/{step}", message, hint)
+
+    def need(self, name: str, needed_by: str) -> None:
+        """Note a fault if the field is not there."""
+        if name not in self.values:
+            message = f"{needed_by} needs `{name}`."
+            self.fault(FaultCode.MISSING_FIELD, name, message)
+
+    def ignore(self, names: list[str]) -> None:
+        """Note that the fields are of no use here, whatever is in them."""
+        if names:
+            message = f"Of no use here, and ignored: {', '.join(names)}."
+            facts: _Object = {"fields": names}
+            self.reading.notice(NoticeCode.FIELD_IGNORED, self.path, message, facts)
+
+    def get(self, name: str, kind: type[_T]) -> _T | None:
+        """Return the field, if it is there, a *kind*, and without a fault."""
+        if name not in self.values:
+            return None
+        path = f"{self.path}/{name}"
+        found = self.reading.typed(self.values[name], path, kind)
+        return None if self.reading.is_faulty(path) else found
+
+    def line(self, name: str) -> str | None:
+        """Return the text without outer spaces; other white space is for a rule."""
+        text = self.get(name, str)
+        return text and text.strip(" ")
+
+
+def _batch(reading: _Reading, request: object) -> Batch:
+    batch = Batch()
+    values = reading.typed(request, "", _Object)
+    if values is not None:
+        top = _Fields(reading, "", values, _TOP)
+        signal = top.get("personaSignal", bool)
+        dismiss = top.get("dismiss", _Ids)
+        batch = Batch(
+            writes=tuple(_writes(top)),
+            cursor=top.get("cursor", str),
+            persona_reason=_reason(top, "personaSignal", signal, "personaReason"),
+            dismiss=dismiss or frozenset(),
+            dismiss_reason=_reason(top, "dismiss", dismiss, "dismissReason"),
+            base_revision=top.get("baseRevision", str),
+            idempotency_key=top.get("idempotencyKey", str),
+            run_id=top.get("runId", str),
+            dry_run=top.get("dryRun", bool) or False,
+        )
+    return reading.finished(batch)
+
+
+def _reason(top: _Fields, wish: str, wished: object, name: str) -> str | None:
+    """Return the reason *name* of a wish: needed with it, ignored without it."""
+    if wished:
+        top.need(name, f"`{wish}`")
+    elif not top.reading.is_faulty(f"/{wish}"):
+        top.ignore([name] if name in top.values else [])
+        return None
+    return top.line(name)
+
+
+def _writes(top: _Fields) -> Iterator[Write]:
+    asked = top.get("sceneWrites", _Writes) or []
+    if len(asked) > MAX_WRITES:
+        message = f"{len(asked)} of at most {MAX_WRITES} writes."
+        top.fault(FaultCode.TOO_MANY_WRITES, "sceneWrites", message)
+    # What is beyond the limit is not even read: it may be a million.
+    for index, value in enumerate(asked[:MAX_WRITES]):
+        path = f"/sceneWrites/{index}"
+        values = top.reading.typed(value, path, _Object)
+        if values is not None:
+            match values.get("filename"):
+                case str() as name if name == _clipped(name):
+                    top.reading.names[path] = name
+                case _:
+                    pass
+            command = _command(_Fields(top.reading, path, values, _WRITE))
+            if command:
+                yield Write(path=path, command=command)
+
+
+def _command(write: _Fields) -> Command | None:
+    action = _action(write)
+    if action is None:
+        write.need("filename", "A write")
+        write.get("filename", str)
+        return None
+    fields = _FIELDS[action]
+    unused = [
+        name for name in write.values if name in _WRITE[1:] and name not in fields
+    ]
+    for name in unused:
+        if name in _ONLY_FOR:
+            message = f"`{name}` belongs to {_ONLY_FOR[name]}, not to {action}."
+            hint = f"Use {_ONLY_FOR[name]}, or leave `{name}` out."
+            write.fault(FaultCode.FIELD_NOT_ALLOWED, name, message, hint)
+    write.ignore([name for name in unused if name not in _ONLY_FOR])
+    wish: _Object = {"action": action}
+    for name, field in fields.items():
+        found = _value(write, name, action if field.required else None)
+        if found is not None:
+            wish[field.name] = found
+    if write.reading.is_faulty(write.path):
+        return None
+    command: Command = msgspec.convert(wish, Command)
+    return command
+
+
+def _action(write: _Fields) -> str | None:
+    """Return the action that is asked for, or else is meant: so that all is judged."""
+    write.need("action", "A write")
+    asked = write.values.get("action")
+    action = _nearest(asked, _FIELDS) if isinstance(asked, str) else None
+    if asked != action and not isinstance(asked, _Unfit):
+        got = _shown(asked) if isinstance(asked, str) else _WORDS[type(asked)]
+        message = f"The action is one of {', '.join(_FIELDS)}, and not {got}."
+        hint = action and f"Did you mean `{action}`?"
+        write.fault(FaultCode.UNKNOWN_ACTION, "action", message, hint)
+    return action
+
+
+def _value(write: _Fields, name: str, needed_by: str | None) -> object:
+    if name == "meta":
+        return _meta(write, needed_by)
+    if needed_by:
+        write.need(name, needed_by)
+    if name == "reason":
+        return write.line(name)
+    if name == "content":
+        content = write.get(name, str)
+        return content and _body(content)
+    if name in ("members", "addMembers"):
+        return write.get(name, _Ids)
+    return write.get(name, _Names if name == "sources" else str)
+
+
+def _meta(write: _Fields, needed_by: str | None) -> _Object | None:
+    path = f"{write.path}/meta"
+    given = write.values.get("meta", {})
+    values = write.reading.typed(given, path, _Object)
+    if values is None:
+        return None
+    meta = _Fields(write.reading, path, values, _META)
+    if needed_by:
+        meta.need("summary", needed_by)
+    return {
+        "summary": meta.line("summary"),
+        "created": meta.get("created", str),
+        "updated": meta.get("updated", str),
+        "heat": meta.get("heat", int),
+    }
+
+
+def _body(text: str) -> str:
+    """Return *text* with LF and without outer blank lines; what is within stays."""
+    text = text.replace("\r\n", "\n").replace("\r", "\n")
+    if not text.strip(_BLANK):
+        return ""
+    start = text.rfind("\n", 0, len(text) - len(text.lstrip(_BLANK))) + 1
+    end = text.find("\n", len(text.rstrip(_BLANK)))
+    return text[start:] if end < 0 else text[start:end]
+
+
+def _is_deeper(text: str, levels: int) -> bool:
+    """Say whether JSON's reader would nest deeper, in a few passes at the speed of C.
+
+    Without escapes, every second piece between quotes is a string. Of the brackets that
+    remain, each round takes away the innermost pairs; what *levels* rounds leave is too
+    deep, or was never closed.
+    """
+    bare = _utf8(text).replace(rb"\\", b"").replace(rb"\"", b"").split(b'"')[::2]
+    left = b"".join(bare).translate(_SQUARE, _NO_BRACKETS)
+    for _ in range(levels):
+        left = left.replace(b"[]", b"")
+    return b"[]" in left or left.count(b"[") > levels
+
+
+def _walk(root: _Json, path: str) -> Iterator[tuple[str, _Json]]:
+    """Yield *root*, and each value and each key in it, with its path."""
+    ahead = [(path, root)]
+    while ahead:
+        place, value = ahead.pop()
+        yield place, value
+        if isinstance(value, dict):
+            inner = [
+                (f"{place}/{_step(key)}", key, item) for key, item in value.items()
+            ]
+            yield from ((step, key) for step, key, _ in inner)
+            ahead += [(step, item) for step, _, item in reversed(inner)]
+        elif isinstance(value, list):
+            ahead += [(f"{place}/{i}", item) for i, item in enumerate(value)][::-1]
+
+
+def _refused(code: FaultCode, message: str, hint: str | None = None) -> Batch:
+    return Batch(faults=(Fault(code=code, path="", message=message, hint=hint),))
+
+
+def _owner(path: str) -> str:
+    """Return the path of the write, or else the top field, that *path* leads into."""
+    steps = path.split("/", 3)
+    return "/".join(steps[: 3 if steps[1:2] == ["sceneWrites"] else 2])
+
+
+def _hint(name: str, known: Collection[str]) -> str | None:
+    elsewhere = _RIGHT.get(_small(name))
+    if elsewhere and elsewhere not in known:
+        return f"`{elsewhere}` {_PLACES[elsewhere]}."
+    near = _nearest(name, known)
+    return near and f"Did you mean `{near}`?"
+
+
+def _nearest(word: str, known: Collection[str]) -> str | None:
+    """Return the one of the *known* names that *word* is or, most likely, means."""
+    small = _small(word)
+    right = _RIGHT.get(small)
+    if right in known:
+        return right
+    near = difflib.get_close_matches(small, [name.lower() for name in known], n=1)
+    return _RIGHT[near[0]] if near else None
+
+
+def _small(word: str) -> str:
+    return _JOINTS.sub("", word[:_MAX_SHOWN_CHARS]).lower()
+
+
+def _clipped(text: str) -> str:
+    """Return the start of *text*, without what cannot be printed at all."""
+    start = text[:_MAX_SHOWN_CHARS] + "…" * (len(text) > _MAX_SHOWN_CHARS)
+    return _BAD_TEXT.sub("\ufffd", start)
+
+
+def _step(name: str) -> str:
+    """Return *name* as a step of a JSON Pointer. Source: RFC 6901, section 3."""
+    return _clipped(name).replace("~", "~0").replace("/", "~1")
+
+
+def _shown(text: str) -> str:
+    return json.dumps(_clipped(text), ensure_ascii=False)
+
+
+def _syntax(error: json.JSONDecodeError) -> str:
+    what = error.msg.removesuffix(" at").lower()
+    return f"{what} at line {error.lineno}, column {error.colno}"
+
+
+def _utf8(text: str) -> bytes:
+    return text.encode(errors="surrogatepass")

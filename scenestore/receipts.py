@@ -1,0 +1,203 @@
+"""What a caller is told: the receipt of an accepted batch, or all that is wrong.
+
+Source:
+    CONTRACT section 5, "Receipt".
+"""
+
+from collections.abc import Iterable, Mapping
+
+import msgspec
+
+from scenestore_engine.decide import Rejected
+from scenestore_engine.events import (
+    Event,
+    SceneArchived,
+    SceneCreated,
+    SceneDeleted,
+    SceneRestored,
+    ScenesConsolidated,
+    SceneUpdated,
+)
+from scenestore_engine.faults import Notice
+from scenestore_engine.policy import Policy
+from scenestore_engine.state import Cursor
+
+_YELLOW_FROM = 3
+"""Places left from which a warning is given. Source: CONTRACT section 5."""
+
+
+class Consolidation(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """One consolidation that was accepted."""
+
+    filename: str
+    sources: tuple[str, ...]
+    backup_dir: str
+    """``<commit>:scene-blocks``: the state before the batch, as plain git opens it."""
+    members: int
+    heat: int
+    created: str
+
+
+class CursorMove(msgspec.Struct, frozen=True, kw_only=True):
+    """From which record to which the cursor moved; None: before the first."""
+
+    before: str | None = msgspec.field(name="from")
+    after: str | None = msgspec.field(name="to")
+
+
+class CoverageFacts(msgspec.Struct, frozen=True, kw_only=True):
+    """How many live records up to the cursor are in no scene, and the first of them."""
+
+    unassigned: int
+    dismissed: int
+    ids: tuple[str, ...]
+
+
+class Capacity(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """How full the shelf is."""
+
+    live: int
+    max_scenes: int
+    warning: str
+    """``none``, ``yellow``, ``orange`` or ``red``."""
+
+
+class Receipt(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """Proof that a batch holds: it is on disk, and stays so through a power cut."""
+
+    revision: str | None
+    """None for a dry run, which has none."""
+    seq: int
+    batch: str
+    created: tuple[str, ...] = ()
+    updated: tuple[str, ...] = ()
+    deleted: tuple[str, ...] = ()
+    archived: tuple[str, ...] = ()
+    restored: tuple[str, ...] = ()
+    consolidations: tuple[Consolidation, ...] = ()
+    members_missing: tuple[str, ...] = ()
+    warnings: tuple[Notice, ...] = ()
+    cursor: CursorMove
+    coverage: CoverageFacts
+    capacity: Capacity
+    commit_hint: str | None = None
+    diff: str | None = None
+
+
+def capacity(live: int, policy: Policy) -> Capacity:
+    """Return how full a shelf of *live* scenes is."""
+    left = policy.max_scenes - live
+    warning = "none"
+    if live and left <= 0:
+        warning = "red"
+    elif live and left == 1:
+        warning = "orange"
+    elif live and left <= _YELLOW_FROM:
+        warning = "yellow"
+    return Capacity(live=live, max_scenes=policy.max_scenes, warning=warning)
+
+
+def cursor_move(before: Cursor | None, after: Cursor | None) -> CursorMove:
+    """Return the move from one place to another."""
+    return CursorMove(
+        before=before.record_id if before else None,
+        after=after.record_id if after else None,
+    )
+
+
+def by_action(events: Iterable[Event]) -> dict[str, tuple[str, ...]]:
+    """Return the filenames of a receipt's created, updated, … from its events."""
+    lists: dict[str, list[str]] = {}
+    for event in events:
+        match event:
+            case SceneCreated(filename=name):
+                lists.setdefault("created", []).append(name)
+            case SceneUpdated(filename=name):
+                lists.setdefault("updated", []).append(name)
+            case SceneDeleted(filename=name):
+                lists.setdefault("deleted", []).append(name)
+            case SceneArchived(filename=name):
+                lists.setdefault("archived", []).append(name)
+            case SceneRestored(restored_as=name):
+                lists.setdefault("restored", []).append(name)
+            case _:
+                pass
+    return {action: tuple(names) for action, names in lists.items()}
+
+
+def consolidations(
+    events: Iterable[Event], parent: str, counts: Mapping[str, int]
+) -> tuple[Consolidation, ...]:
+    """Return a receipt's consolidations.
+
+    Args:
+        events: Of the batch.
+        parent: The revision that was decided on.
+        counts: Members of each scene, by filename.
+    """
+    return tuple(
+        Consolidation(
+            filename=event.filename,
+            sources=event.sources,
+            backup_dir=f"{parent}:scene-blocks",
+            members=counts[event.filename],
+            heat=event.meta.heat,
+            created=event.meta.created,
+        )
+        for event in events
+        if isinstance(event, ScenesConsolidated)
+    )
+
+
+def answer(outcome: Receipt | Rejected, head: str | None) -> dict[str, object]:
+    """Return what goes over the wire for *outcome*: JSON values only.
+
+    Args:
+        outcome: Of a batch.
+        head: The revision that is the head now.
+    """
+    if isinstance(outcome, Receipt):
+        built = _receipt(outcome)
+        if built["diff"] is None:
+            del built["diff"]
+        return {"success": True, **built}
+    refusal: dict[str, object] = {
+        "success": False,
+        "errors": _plain(outcome.faults),
+        "retry": outcome.retry,
+        "head": head,
+    }
+    if outcome.member_gaps:
+        gaps = _plain(outcome.member_gaps)
+        refusal["consolidation"] = {"memberGaps": gaps, "lines": []}
+    return refusal
+
+
+def kept(receipt: Receipt) -> dict[str, object]:
+    """Return what a revision keeps of its receipt, for who asks again.
+
+    Source:
+        CONTRACT section 7, "events.json".
+    """
+    built = _receipt(receipt)
+    for name in ("revision", "commitHint", "diff"):
+        del built[name]
+    return built
+
+
+def _receipt(receipt: Receipt) -> dict[str, object]:
+    built = _plain(receipt)
+    warnings = [_warning(notice) for notice in receipt.warnings]
+    return {**msgspec.convert(built, dict[str, object]), "warnings": _plain(warnings)}
+
+
+def _plain(value: object) -> object:
+    """Return *value* as it is once it has gone over the wire: lists, not tuples."""
+    return msgspec.json.decode(msgspec.json.encode(value))
+
+
+def _warning(notice: Notice) -> dict[str, object]:
+    entry: dict[str, object] = {"code": str(notice.code)}
+    if notice.filename is not None:
+        entry["filename"] = notice.filename
+    return {**entry, "message": notice.message, **notice.facts}

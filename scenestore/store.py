@@ -1,0 +1,616 @@
+"""The shell around the engine: look up, decide, write, publish, draw. Once, in order.
+
+Rule 1: this module holds no rule about scenes; the engine does. Rule 2: it touches
+neither git nor files itself; `ledger`, `projection` and `durable` do. Rule 3: reading
+takes no lock and is served from a commit; writing takes turns.
+
+Source:
+    CONTRACT sections 5, 7 and 9.
+"""
+
+import contextlib
+import unicodedata
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from hashlib import sha256
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+import msgspec
+from msgspec.structs import replace
+
+from scenestore import (
+    blockfile,
+    clock,
+    codec,
+    durable,
+    layout,
+    lookups,
+    messages,
+    policies,
+    receipts,
+)
+from scenestore.clock import Now
+from scenestore.blocks import SceneBlocks, read_scenes
+from scenestore.errors import (
+    BusyError,
+    CallerError,
+    HeadMovedError,
+    Refusal,
+    TooNewError,
+)
+from scenestore.homes import StateHomes
+from scenestore.ledger import Ledger, Revision
+from scenestore.projection import Drift, Projection
+from scenestore.receipts import CoverageFacts, Receipt
+from scenestore.records import Increment, Records
+from scenestore.recovery import recover
+from scenestore_engine.commands import Batch, body_hash
+from scenestore_engine.decide import Accepted, Rejected, SetChange, decide
+from scenestore_engine.events import (
+    DismissalsChanged,
+    Event,
+    SceneCreated,
+    SceneDeleted,
+    ScenesConsolidated,
+    SceneUpdated,
+    StoreBegun,
+)
+from scenestore_engine.evolve import fold
+from scenestore_engine.faults import Fault, FaultCode, Notice, NoticeCode
+from scenestore_engine.names import complaints
+from scenestore_engine.policy import Policy
+from scenestore_engine.state import EMPTY, State
+from scenestore_engine.times import iso
+from scenestore_engine.wire import batch_from, parse_batch
+
+WAIT_S = 10.0
+"""How long a writer waits for its turn. Source: CONTRACT section 5, "Concurrency"."""
+_SHOWN_IDS = 50
+
+
+class Store:
+    """The scenes of one profile, with every revision they ever had."""
+
+    def __init__(
+        self,
+        profile: Path,
+        *,
+        actor: str = "python",
+        say: Callable[[str], None] | None = None,
+    ) -> None:
+        """Open the store of *profile*; nothing is read or written yet.
+
+        Args:
+            profile: The folder that holds ``memoryDB``.
+            actor: Who acts, unless a call says otherwise.
+            say: Told, in a sentence, what was mended after a crash.
+        """
+        self.profile = profile
+        self.actor = actor
+        self.ledger = Ledger(profile)
+        self.records = Records(profile)
+        self.projection = Projection(profile, self.ledger)
+        self.say = say or (lambda _: None)
+        self._is_recovered = False
+
+    def __enter__(self) -> Self:
+        """Return the store itself."""
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Close it."""
+        self.close()
+
+    def close(self) -> None:
+        """Let go of every open file; the store may be used again."""
+        self.ledger.close()
+        self.records.close()
+
+    # Beginning
+
+    def init(self, *, now: Now | None = None) -> bool:
+        """Make the store and its root commit; False if it is there already.
+
+        Raises:
+            CallerError: ``l2`` is a repository that is not ours.
+            BusyError: Another process is writing.
+            DiskError: The disk failed; it may be tried again.
+        """
+        now = now or clock.now()
+        if self.ledger.head() is None:
+            self.ledger.begin()
+        elif not layout.own_dir(self.profile).is_dir():
+            self.ledger.last_own(self._head())  # a clone of ours, or CorruptError
+            self.ledger.begin()
+        with durable.locked(layout.lock_file(self.profile), wait_s=WAIT_S):
+            if self.ledger.head() is not None:
+                return False
+            self.append(
+                (StoreBegun(),),
+                EMPTY,
+                parent=None,
+                batch=batch_id(None, "begin"),
+                policy=policies.load(self.profile),
+                now=now,
+            )
+            return True
+
+    # Reading
+
+    def head(self) -> Revision:
+        """Return the newest own revision: what reading is served from.
+
+        Raises:
+            CallerError: There is no store yet.
+            CorruptError: The history is damaged.
+        """
+        return self.ledger.last_own(self._head())
+
+    def state(self, revision: Revision | None = None) -> State:
+        """Return the whole state of *revision*, the newest if None is given."""
+        return self.ledger.state((revision or self.head()).tree)
+
+    def read_l1_increment(
+        self,
+        *,
+        l1_dir: str | None = None,
+        cursor: str | None = None,
+        max_records: int = 50,
+        late: bool = False,
+        late_cursor: str | None = None,
+    ) -> Increment | Refusal:
+        """Return the L1 records that come after a place; see CONTRACT section 2.
+
+        Args:
+            l1_dir: This profile's records folder, and no other; None: the same.
+            cursor: A record id or ``id@shard:line``; None: the store's own cursor.
+            max_records: 1 or more; above 200 it is clamped, with a warning.
+            late: Whether to return, instead, what the cursor passed without its
+                belonging to a scene.
+            late_cursor: Where the last answer of *late* ended.
+        """
+        state = self.ledger.state(self.head().tree, ())
+        return self.records.increment(
+            own=state.cursor,
+            homes=StateHomes(state, self.ledger.sets),
+            l1_dir=l1_dir,
+            cursor=cursor,
+            max_records=max_records,
+            late=late,
+            late_cursor=late_cursor,
+        )
+
+    def read_scene_blocks(
+        self, filenames: Sequence[str], revision: str | None = None
+    ) -> SceneBlocks | Refusal:
+        """Return the scenes called *filenames*; see CONTRACT section 3.
+
+        Args:
+            filenames: One or more; live scenes come before archived ones.
+            revision: A seq, a commit id or prefix, or a ``backupDir``; None: the head.
+        """
+        return read_scenes(self.ledger, self.head(), filenames, revision)
+
+    def l2_commit(
+        self,
+        request: bytes | str | Mapping[str, object],
+        *,
+        actor: str | None = None,
+        now: Now | None = None,
+    ) -> dict[str, object]:
+        """Commit one batch as an agent sends it, and answer in the same form.
+
+        Args:
+            request: The arguments of one ``l2_commit``, as JSON or decoded.
+            actor: Who asks; None: the store's actor.
+            now: The time; None: the clock's.
+
+        Returns:
+            The receipt or the refusal of CONTRACT section 5, JSON values only.
+        """
+        is_text = isinstance(request, bytes | str)
+        batch = parse_batch(request) if is_text else batch_from(request)
+        outcome = self.commit(batch, actor=actor, now=now)
+        return receipts.answer(outcome, self.ledger.head())
+
+    def policy(self) -> Policy:
+        """Return the host's limits.
+
+        Raises:
+            CallerError: ``scenestore.toml`` cannot be used.
+        """
+        return policies.load(self.profile)
+
+    def _head(self) -> str:
+        head = self.ledger.head()
+        if head is None:
+            raise CallerError(
+                f"There is no scene store in {self.profile}. Nothing was changed. "
+                "Run scenestore init, or scenestore organize, on the profile."
+            )
+        return head
+
+    # Writing
+
+    def commit(
+        self, batch: Batch, *, actor: str | None = None, now: Now | None = None
+    ) -> Receipt | Rejected:
+        """Decide *batch* and keep what it caused, as one revision.
+
+        Args:
+            batch: One ``l2_commit``, parsed by `scenestore_engine.wire`.
+            actor: Who asks; None: the store's actor.
+            now: The time; None: the clock's.
+
+        Returns:
+            A `Receipt` once the revision is durable, or the engine's `Rejected` with
+            every fault.
+
+        Raises:
+            CallerError: There is no store, or its policy cannot be read.
+            CorruptError: The history is damaged.
+            DiskError: The disk failed; nothing was changed.
+            OutcomeUnknownError: The disk failed in the last step; the batch is wholly
+                there or not at all, and sending it again is safe.
+
+        Stays true:
+            Without a receipt, no byte that a reader sees has changed. What another
+            hand wrote under scene-blocks/ is never overwritten.
+
+        Source:
+            CONTRACT section 5.
+        """
+        now = now or clock.now()
+        actor = actor or self.actor
+        self._head()
+        try:
+            # 1. Take turns, and mend what a dead writer left.
+            with self.turn():
+                return self._commit(batch, actor, now)
+        except (BusyError, HeadMovedError) as error:
+            return busy(error)
+        finally:
+            self.ledger.objects.discard()
+
+    def _commit(self, batch: Batch, actor: str, now: Now) -> Receipt | Rejected:
+        # 2. Look up what the decision may know, at one parent.
+        parent = self.ledger.revision(self._head())
+        stopped = tuple(self.not_writable(parent))
+        own = parent if parent.is_own else self.ledger.last_own(parent.id)
+        state = self.ledger.state(own.tree, lookups.named_scenes(batch))
+        policy = self.policy()
+        homes = StateHomes(state, self.ledger.sets)
+        known = lookups.known_for(
+            batch, state, ledger=self.ledger, records=self.records, homes=homes
+        )
+        # 3. Decide, touching nothing.
+        decision = decide(batch, known, policy, now_ms=now.at_ms, actor=actor)
+        stopped += tuple(self._drifted(batch, own.tree))
+        if isinstance(decision, Rejected) or stopped:
+            return _rejected(decision, stopped)
+        # 4. Make the files and sets that the events name, still unseen.
+        events = self._filled_in(decision, state)
+        after = fold(events, state)
+        receipt = self._receipt(batch, decision, events, state, after, own, policy)
+        if not events:
+            return replace(receipt, revision=own.id, seq=own.seq)
+        if batch.dry_run:
+            diff = self.diff(state, after)
+            return replace(receipt, diff=diff)
+        # 5. Write and publish: the one step that can be seen. 6. Draw.
+        revision = self.append(
+            events,
+            after,
+            parent=own,
+            batch=receipt.batch,
+            policy=policy,
+            now=now,
+            actor=actor,
+            before=state,
+            batch_hash=body_hash(batch),
+            run_id=batch.run_id,
+            receipt=receipt,
+        )
+        return replace(receipt, revision=revision)
+
+    @contextlib.contextmanager
+    def turn(self) -> Iterator[None]:
+        """Hold the profile's lock, over a store that is in order."""
+        with durable.locked(layout.lock_file(self.profile), wait_s=WAIT_S):
+            for deed in recover(
+                self.profile,
+                self.ledger,
+                self.projection,
+                thorough=not self._is_recovered,
+            ):
+                self.say(deed)
+            self._is_recovered = True
+            yield
+
+    def not_writable(self, parent: Revision) -> Iterator[Fault]:
+        """Yield why nothing may be written on *parent*: it is another hand's."""
+        if parent.format > codec.FORMAT:
+            raise TooNewError(
+                f"This store has format {parent.format}; this program writes "
+                f"{codec.FORMAT}. Nothing was changed. Use a newer scenestore."
+            )
+        if not parent.is_own:
+            own = self.ledger.last_own(parent.id)
+            yield Fault(
+                code=FaultCode.FOREIGN_COMMIT,
+                path="",
+                message=f"The head {parent.id[:10]} is a commit of another program "
+                f"({parent.author}: {parent.subject[:60]}). "
+                f"The scenes are those of revision {own.seq}.",
+                hint=f"scenestore rollback {own.seq} sets it aside; history keeps it.",
+            )
+        drawn = self.projection.drawn().revision
+        if drawn is not None and not self.ledger.descends(parent.id, drawn):
+            yield Fault(
+                code=FaultCode.HISTORY_MOVED,
+                path="",
+                message=f"The head {parent.id[:10]} does not descend from {drawn[:10]}, "
+                "which was the head before: somebody moved the branch.",
+                hint=f"scenestore rollback {drawn[:10]} goes back to the lost revision; "
+                "scenestore repair --accept-head takes the head as it is.",
+            )
+
+    def _drifted(self, batch: Batch, tree: str) -> Iterator[Fault]:
+        names = {n for n in lookups.named_scenes(batch) if not any(complaints(n))}
+        paths = {layout.scene_path(name) for name in names}
+        for drift in self.projection.drift(tree, paths) if paths else ():
+            yield drift_fault(drift)
+
+    def _filled_in(self, decision: Accepted, before: State) -> tuple[Event, ...]:
+        """Return the decision's events, with what they name staged."""
+        objects, sets = self.ledger.objects, self.ledger.sets
+        filled: list[Event] = []
+        for event in decision.events:
+            match event:
+                case SceneCreated() | SceneUpdated() | ScenesConsolidated():
+                    name = event.filename
+                    data = blockfile.render(event.meta, decision.bodies[name])
+                    filled.append(
+                        replace(
+                            event,
+                            blob=objects.put_blob(data),
+                            members=self._set(decision.members[name], before),
+                        )
+                    )
+                case DismissalsChanged():
+                    change = decision.dismissed
+                    handle = sets.make([before.dismissed], change.add, change.drop)
+                    filled.append(replace(event, dismissed=handle))
+                case _:
+                    filled.append(event)
+        return tuple(filled)
+
+    def _set(self, change: SetChange, before: State) -> str | None:
+        bases = [before.live[name].members for name in change.union]
+        return self.ledger.sets.make(bases, change.add, change.drop)
+
+    def _receipt(
+        self,
+        batch: Batch,
+        decision: Accepted,
+        events: tuple[Event, ...],
+        before: State,
+        after: State,
+        parent: Revision,
+        policy: Policy,
+    ) -> Receipt:
+        counts = self._counts(after, events)
+        return Receipt(
+            revision=None,
+            seq=parent.seq + 1,
+            batch=batch_id(parent.id, body_hash(batch)),
+            **receipts.by_action(events),
+            consolidations=receipts.consolidations(events, parent.id, counts),
+            members_missing=decision.members_missing,
+            warnings=(
+                *decision.notices,
+                *self._counted_notices(events, before, after),
+            ),
+            cursor=receipts.cursor_move(before.cursor, after.cursor),
+            coverage=self.coverage(after),
+            capacity=receipts.capacity(len(after.live), policy),
+        )
+
+    def _counts(self, after: State, events: Iterable[Event]) -> dict[str, int]:
+        """Return how many members the scenes have that *events* wrote."""
+        names = {
+            event.filename
+            for event in events
+            if isinstance(event, SceneCreated | SceneUpdated | ScenesConsolidated)
+        }
+        return {n: self.ledger.sets.count(after.live[n].members) for n in names}
+
+    def coverage(self, state: State) -> CoverageFacts:
+        homes = StateHomes(state, self.ledger.sets)
+        found = self.records.coverage(homes, state.cursor)
+        return CoverageFacts(
+            unassigned=found.unassigned, dismissed=found.dismissed, ids=found.ids
+        )
+
+    def _counted_notices(
+        self, events: Iterable[Event], before: State, after: State
+    ) -> Iterator[Notice]:
+        """Yield the notices that take a look at all scenes, not only the batch's."""
+        homes = StateHomes(after, self.ledger.sets)
+        for event in events:
+            if not isinstance(event, SceneDeleted):
+                continue
+            had = self.ledger.sets.ids(before.live[event.filename].members)
+            orphans = self.records.orphaned(homes, had)
+            if orphans:
+                yield Notice(
+                    code=NoticeCode.MEMBERS_ORPHANED,
+                    filename=event.filename,
+                    message=f"{len(orphans)} records of {event.filename} are in no "
+                    "scene now; they can be read as late ones.",
+                    facts={"count": len(orphans), "ids": list(orphans[:_SHOWN_IDS])},
+                )
+        if after.cursor is not None and after.cursor != before.cursor:
+            count, ids = self.records.passed(homes, before.cursor, after.cursor)
+            if count:
+                yield Notice(
+                    code=NoticeCode.UNASSIGNED_RECORDS,
+                    message=f"The cursor passes {count} records that are unassigned; "
+                    "they can be read as late ones.",
+                    facts={"count": count, "ids": list(ids[:_SHOWN_IDS])},
+                )
+
+    def diff(self, before: State, after: State) -> str:
+        """Return what a batch would change in the scene files, as a unified diff."""
+        import difflib  # noqa: PLC0415 - only a dry run asks for it
+
+        parts: list[str] = []
+        for name in sorted(before.live.keys() | after.live.keys()):
+            old, new = before.live.get(name), after.live.get(name)
+            if old is not None and new is not None and old.blob == new.blob:
+                continue
+            texts = [
+                self.ledger.objects.blob(s.blob).decode().splitlines(keepends=True)
+                if s
+                else []
+                for s in (old, new)
+            ]
+            labels = [
+                f"{side}/{layout.scene_path(name)}" if scene else "/dev/null"
+                for side, scene in (("a", old), ("b", new))
+            ]
+            parts += difflib.unified_diff(*texts, *labels)
+        return "".join(parts)
+
+    def append(
+        self,
+        events: tuple[Event, ...],
+        after: State,
+        *,
+        parent: Revision | None,
+        batch: str,
+        policy: Policy,
+        now: Now,
+        actor: str | None = None,
+        before: State = EMPTY,
+        batch_hash: str | None = None,
+        run_id: str | None = None,
+        receipt: Receipt | None = None,
+    ) -> str:
+        """Write, publish and draw the revision that *events* lead to; return its id."""
+        actor = actor or self.actor
+        seq = parent.seq + 1 if parent else 0
+        record = codec.Record(
+            format=codec.FORMAT,
+            seq=seq,
+            parent=parent.id if parent else None,
+            batch=batch,
+            actor=actor,
+            at=iso(now.at_ms),
+            time_overridden=now.is_overridden,
+            policy=policies.values(policy),
+            unicode=unicodedata.unidata_version,
+            run_id=run_id,
+            body_hash=batch_hash,
+            receipt=receipts.kept(receipt) if receipt else None,
+            events=events,
+        )
+        counts = self._counts(after, events)
+        text = messages.message(
+            events,
+            seq=seq,
+            cursor=receipts.cursor_move(before.cursor, after.cursor),
+            batch=batch,
+            actor=actor,
+            counts=counts,
+            added={n: c - self._count_before(before, n) for n, c in counts.items()},
+            overridden_at=record.at if now.is_overridden else None,
+        )
+        revision = self.ledger.write(after, record, text, at_ms=now.at_ms)
+        self.ledger.publish(revision, parent=parent.id if parent else None)
+        # Acknowledged from here on: what fails below, the next writer draws.
+        tree = self.ledger.revision(revision).tree
+        try:
+            over = parent.tree if parent and not parent.is_own else None
+            for moved in self.projection.draw(revision, tree, after, over=over):
+                self.say(f"moved what another hand had written to {moved}")
+        except OSError as error:
+            self.say(f"the files were not drawn ({error}); the next commit draws them")
+        return revision
+
+    def _count_before(self, before: State, filename: str) -> int:
+        scene = before.live.get(filename)
+        return self.ledger.sets.count(scene.members) if scene else 0
+
+
+def drift_fault(drift: Drift) -> Fault:
+    """Return why a batch that touches *drift* is refused."""
+    filename = drift.path.rpartition("/")[2]
+    what = {
+        "edited": "was edited",
+        "added": "was put there",
+        "removed": "was removed",
+        "emptied": "was emptied",
+        "not_a_file": "is no plain file",
+    }[drift.kind]
+    return Fault(
+        code=FaultCode.DRIFT,
+        path="/sceneWrites",
+        filename=filename,
+        message=f"{drift.path} {what} by another hand, and is not in the history.",
+        hint="scenestore repair moves that work into rescued/ and draws the file anew; "
+        "then send the batch again.",
+    )
+
+
+def _rejected(decision: Accepted | Rejected, stopped: tuple[Fault, ...]) -> Rejected:
+    """Return the refusal that names what the engine and the shell found."""
+    if isinstance(decision, Accepted):
+        return Rejected(faults=stopped, retry=False)
+    return replace(
+        decision, faults=(*decision.faults, *stopped), retry=not stopped
+    )
+
+
+def busy(error: Exception) -> Rejected:
+    return Rejected(
+        faults=(
+            Fault(
+                code=FaultCode.STORE_BUSY,
+                path="",
+                message=str(error),
+                hint="Send the batch again in a moment.",
+            ),
+        )
+    )
+
+
+def batch_id(parent: str | None, wish: str) -> str:
+    """Return the id of a batch: a hash of parent and canonical batch, 40 hex digits.
+
+    Source:
+        CONTRACT section 5, "Receipt".
+    """
+    return sha256(f"{parent}\n{wish}".encode()).hexdigest()[:40]
+
+
+def changed_scenes(before: State, after: State) -> Mapping[str, tuple[str, ...]]:
+    """Return the live scenes that came, changed and went between two states."""
+    return {
+        "created": tuple(sorted(after.live.keys() - before.live.keys())),
+        "updated": tuple(
+            sorted(
+                name
+                for name in before.live.keys() & after.live.keys()
+                if before.live[name].blob != after.live[name].blob
+                or before.live[name].members != after.live[name].members
+            )
+        ),
+        "deleted": tuple(sorted(before.live.keys() - after.live.keys())),
+    }
