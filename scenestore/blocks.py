@@ -57,7 +57,10 @@ class SceneBlocks(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def read_scenes(
-    ledger: Ledger, head: Revision, filenames: Sequence[str], revision: str | None = None
+    ledger: Ledger,
+    head: Revision,
+    filenames: Sequence[str],
+    revision: str | None = None,
 ) -> SceneBlocks | Refusal:
     """Return the scenes called *filenames*.
 

@@ -59,9 +59,7 @@ def check(ledger: Ledger, projection: Projection, *, replay: bool) -> Checked:
         problems = tuple(walk.problems(replay=replay))
     finally:
         ledger.objects.discard()
-    return Checked(
-        revisions=walk.revisions, objects=len(walk.seen), problems=problems
-    )
+    return Checked(revisions=walk.revisions, objects=len(walk.seen), problems=problems)
 
 
 class _Walk:
@@ -155,7 +153,9 @@ class _Walk:
             return
         self._proved.add(("set", handle))
         sets = self._ledger.sets
-        files = {run: self._ledger.objects.blob(b) for run, b in sets.runs(handle).items()}
+        files = {
+            run: self._ledger.objects.blob(b) for run, b in sets.runs(handle).items()
+        }
         if files != runs.split(sets.ids(handle)):
             yield _damage(revision.id, f"the members of {name} are not in their runs")
 
@@ -230,4 +230,3 @@ def _difference(computed: State, kept: State) -> str:
 
 def _damage(revision: str | None, message: str) -> Problem:
     return Problem(revision=revision, message=message, is_damage=True)
-

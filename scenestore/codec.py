@@ -8,6 +8,7 @@ Source:
 """
 
 from collections.abc import Mapping
+from typing import TypeVar
 
 import msgspec
 
@@ -16,6 +17,7 @@ from scenestore_engine.events import Event
 from scenestore_engine.state import Cursor, PersonaRequest
 
 FORMAT = 1
+_T = TypeVar("_T")
 
 
 class Retention(msgspec.Struct, frozen=True, kw_only=True):
@@ -113,7 +115,7 @@ def encode_places(live: Mapping[str, Place], archived: Mapping[str, Place]) -> b
 
 def decode_places(data: bytes) -> tuple[Mapping[str, Place], Mapping[str, Place]]:
     """Return what is known of the live and of the archived scenes."""
-    places = _PLACES.decode(data)
+    places = _decoded(_PLACES, data, "scenes.json")
     return places.live, places.archived
 
 
@@ -124,7 +126,7 @@ def encode_cursor(cursor: Cursor) -> bytes:
 
 def decode_cursor(data: bytes) -> Cursor:
     """Return the place that ``cursor.json`` names."""
-    return _CURSORS.decode(data)
+    return _decoded(_CURSORS, data, "cursor.json")
 
 
 def encode_persona(requests: tuple[PersonaRequest, ...]) -> bytes:
@@ -134,7 +136,17 @@ def encode_persona(requests: tuple[PersonaRequest, ...]) -> bytes:
 
 def decode_persona(data: bytes) -> tuple[PersonaRequest, ...]:
     """Return the open requests that ``persona.json`` holds."""
-    return _PERSONAS.decode(data).requests
+    return _decoded(_PERSONAS, data, "persona.json").requests
+
+
+def _decoded(decoder: msgspec.json.Decoder[_T], data: bytes, name: str) -> _T:
+    try:
+        return decoder.decode(data)
+    except msgspec.MsgspecError as error:
+        raise CorruptError(
+            f"{name} of a revision is damaged ({error}). Nothing was changed. "
+            "Run scenestore check."
+        ) from error
 
 
 def _lines(data: bytes) -> bytes:

@@ -42,8 +42,8 @@ CREATE TABLE bag (
 );
 CREATE INDEX bag_handle ON bag (handle)
 """
-"""A bag is what one run holds; several runs of one handle share it, so that a scene that
-moves or is consolidated touches no ids. Bags of forgotten ids are numbered below 0."""
+"""A bag is what one run holds; several runs of one handle share it, so that a scene
+that moves touches no ids. Bags of forgotten ids are numbered below 0."""
 
 
 class Homes(Protocol):
@@ -113,7 +113,7 @@ class Following:
     def _differing(
         self, db: sqlite3.Connection, source: str, handle: str | None
     ) -> tuple[list["_Run"], list["_Bag"]]:
-        """Unhook the runs of a set that are no longer its own; return them and the new."""
+        """Unhook the runs that a set lost; return the runs that it got, and those."""
         rows = db.execute(
             "SELECT r.name, r.bag, b.handle FROM run r JOIN bag b USING (bag)"
             " WHERE r.source = ?",
@@ -178,11 +178,12 @@ def orphaned_among(db: sqlite3.Connection, ids: Iterable[str]) -> tuple[str, ...
 def homes_among(
     db: sqlite3.Connection, ids: Iterable[str]
 ) -> dict[str, tuple[str, ...]]:
-    """Return the names of the sets that hold each id, sorted; ids in none are absent."""
+    """Return the scenes that hold each id, sorted; ids in no scene are absent."""
     rows = db.execute(
         "SELECT DISTINCT h.id, r.source FROM home h JOIN run r USING (bag)"
-        " WHERE h.id IN (SELECT value FROM json_each(?)) ORDER BY h.id, r.source",
-        (json.dumps(list(ids)),),
+        " WHERE h.id IN (SELECT value FROM json_each(?))"
+        " AND r.source NOT IN (?, ?) ORDER BY h.id, r.source",
+        (json.dumps(list(ids)), DISMISSED, FORGOTTEN),
     ).fetchall()
     found: dict[str, tuple[str, ...]] = {}
     for record_id, source in rows:

@@ -115,7 +115,7 @@ def _subject(events: tuple[Event, ...]) -> str:
     return subject
 
 
-def _phrase(event: Event) -> str:
+def _phrase(event: Event) -> str:  # noqa: C901, PLR0912 - one case an event
     match event:
         case StoreBegun():
             return "begin the scene store"
@@ -135,7 +135,9 @@ def _phrase(event: Event) -> str:
         case SceneRestored(filename=name, restored_as=other):
             return f"restore {name}" + (f" as {other}" if other != name else "")
         case DismissalsChanged(added=added, removed=removed):
-            return f"dismiss {added} records" if added else f"take back {removed} records"
+            return (
+                f"dismiss {added} records" if added else f"take back {removed} records"
+            )
         case CursorMoved(to=to):
             return f"move the cursor to {to.record_id}"
         case PersonaRequested():
@@ -186,9 +188,9 @@ def _body_line(
 ) -> str:
     name, heat = event.filename, event.meta.heat
     verb = "consolidate" if isinstance(event, ScenesConsolidated) else "update"
-    members = f"{counts.get(name, 0)} members"
+    members = _members(counts.get(name, 0))
     if isinstance(event, SceneUpdated):
-        members = f"+{added.get(name, 0)} members"
+        members = "+" + _members(added.get(name, 0))
     elif isinstance(event, SceneCreated):
         verb = "create"
     return f"{verb} {name}: {event.meta.summary} ({members}, heat {heat})" + (
@@ -196,6 +198,9 @@ def _body_line(
     )
 
 
+def _members(count: int) -> str:
+    return "1 member" if count == 1 else f"{count} members"
+
+
 def _because(reason: str | None) -> str:
     return f": {reason}" if reason else ""
-

@@ -88,7 +88,9 @@ class Projection:
             durable.append_line(path, msgspec.json.encode(drawn) + b"\n")
             return
         if not whole:
-            drawn = msgspec.structs.replace(drawn, paths={**before.paths, **drawn.paths})
+            drawn = msgspec.structs.replace(
+                drawn, paths={**before.paths, **drawn.paths}
+            )
         kept = {p: blob for p, blob in drawn.paths.items() if blob is not None}
         all_in_one = msgspec.structs.replace(drawn, paths=kept)
         durable.replace_file(path, msgspec.json.encode(all_in_one) + b"\n")
@@ -220,7 +222,9 @@ class Projection:
             return None
         return self._ledger.revision(drawn.revision).tree
 
-    def redraw(self, revision: str, tree: str, state: State, *, drift: bool) -> list[Path]:
+    def redraw(
+        self, revision: str, tree: str, state: State, *, drift: bool
+    ) -> list[Path]:
         """Draw every file that does not hold what *tree* says, wherever it stands.
 
         Args:
@@ -243,7 +247,9 @@ class Projection:
                 continue
             moved = self._draw_file(path, Change(known.paths.get(path), blob), known)
             rescued += [] if moved is None else [moved]
-        index = _index_bytes(self._entry(name, s) for name, s in sorted(state.live.items()))
+        index = _index_bytes(
+            self._entry(name, s) for name, s in sorted(state.live.items())
+        )
         self._put_scene_index(index)
         drawn = Drawn(
             revision=revision,
@@ -267,7 +273,12 @@ class Projection:
     def _strangers(self) -> Iterator[str]:
         """Yield what lies in the folders that are wholly ours."""
         yield from self._present()
-        for folder in (layout.MEMBERS, layout.ARCHIVE, layout.DISMISSED, layout.FORGOTTEN):
+        for folder in (
+            layout.MEMBERS,
+            layout.ARCHIVE,
+            layout.DISMISSED,
+            layout.FORGOTTEN,
+        ):
             for path in sorted((self._root / folder).rglob("*")):
                 if not path.is_dir() or path.is_symlink():
                     yield path.relative_to(self._root).as_posix()

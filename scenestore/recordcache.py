@@ -14,7 +14,7 @@ import sqlite3
 import stat
 import threading
 import weakref
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from pathlib import Path
 from typing import Protocol, TypeVar
 from urllib.parse import quote
@@ -78,7 +78,7 @@ class RecordCache:
             file turns out to be damaged on the way.
 
         Raises:
-            Exception: Whatever a part or the question raises, but no error of SQLite.
+            Exception: What a part or the question raises, but no error of SQLite.
         """
         with self._turn:
             for _ in range(2):
@@ -96,7 +96,7 @@ class RecordCache:
             return _answer(self._in_memory(), parts, question)
 
     @contextlib.contextmanager
-    def _opened(self) -> Iterator[sqlite3.Connection]:
+    def _opened(self) -> Generator[sqlite3.Connection]:
         """Give a connection for one answer, so that no thread or deletion meets it."""
         self._make_file()
         db = self._connected()
@@ -138,6 +138,13 @@ class RecordCache:
             db.close()
             raise
         return db
+
+    def close(self) -> None:
+        """Let go of what is in memory; the cache may be asked again."""
+        with self._turn:
+            if self._memory is not None:
+                self._memory.close()
+                self._memory = None
 
     def _discard(self) -> bool:
         """Delete the file; say whether it is gone."""

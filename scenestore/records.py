@@ -11,72 +11,31 @@ import json
 import os
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import TypeVar
-
-import msgspec
 
 from scenestore import coverage, layout, recordindex
 from scenestore.coverage import Coverage, Following, Homes
 from scenestore.errors import BusyError, Refusal
+from scenestore.increments import Increment, Look, Page, StaleError
 from scenestore.recordcache import RecordCache
-from scenestore.recordindex import START, Position, Shards, Spot
-from scenestore.shardlines import whole
+from scenestore.recordcursor import Found, Present, ReadWarning, present_of, resolved
+from scenestore.recordindex import START
+from scenestore.shards import Shards
 from scenestore_engine.faults import Fault, FaultCode
 from scenestore_engine.state import Cursor, RecordFacts
 
+__all__ = ["Increment", "Present", "ReadWarning", "Records"]
+
 MAX_RECORDS = 200
 """Records of one answer. Source: CONTRACT section 2."""
-MAX_DAMAGED = 50
-"""Damaged lines that one answer names; more are only said to be there."""
+_MAX_LEFT_OUT = 50
+"""Files that one answer names as left out."""
 _ATTEMPTS = 4
 """Times that a shard which changes while it is read is read again."""
-_MAX_LINE_DIGITS = 12
 
 _Answer = TypeVar("_Answer")
-
-
-class ReadWarning(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """One entry of an answer's ``warnings``: a damaged line, or something else."""
-
-    reason: str
-    """A word that programs may rely on.
-
-    Of a damaged line: not_json, not_utf8, nul_bytes, bad_id, several_objects (all of
-    them count), unreadable. Else: max_records_clamped, file_left_out,
-    more_damaged_lines, cursor_moved, cursor_shard_rewritten, cursor_shard_gone.
-    """
-    file: str | None = None
-    """Name of the shard's file."""
-    line: int | None = None
-    """Counted from 1."""
-    message: str | None = None
-
-
-class Increment(
-    msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True
-):
-    """The answer of ``read_l1_increment``."""
-
-    records: tuple[dict[str, object], ...]
-    """Whole record objects, with fields that we do not know."""
-    next_cursor: str | None
-    """None: no cursor was given, the store has none, and nothing is new."""
-    total_new: int
-    returned: int
-    truncated: bool
-    late_count: int
-    warnings: tuple[ReadWarning, ...]
-    late_cursor: str | None = None
-
-
-class Present(msgspec.Struct, frozen=True, kw_only=True):
-    """Where the store's own cursor stands now."""
-
-    cursor: Cursor | None
-    """After it new records begin. Line 0: before the first line of its shard, which
-    may be gone. None: before the first line of all."""
-    warnings: tuple[ReadWarning, ...] = ()
 
 
 class Records:
@@ -125,22 +84,22 @@ class Records:
         if faults:
             return Refusal(errors=faults)
 
-        def question(db: sqlite3.Connection, look: _Look) -> Increment | Refusal:
-            present, store_at = _present(db, own)
-            start = _Found(present.cursor, store_at, present.warnings)
+        def question(look: Look, db: sqlite3.Connection) -> Increment | Refusal:
+            present, store_at = present_of(db, own)
+            start = Found(present.cursor, store_at, present.warnings)
             late_at = START
             if cursor is not None:
-                given = _resolved(db, cursor, own)
+                given = resolved(db, cursor, own)
                 if given is None:
                     return _unknown("/cursor", cursor)
                 start = given
             if late_cursor is not None:
-                page = _resolved(db, late_cursor, None)
+                page = resolved(db, late_cursor, None)
                 if page is None:
                     return _unknown("/lateCursor", late_cursor)
                 late_at = page.position
             total = recordindex.count_live(db)
-            page_of = _Page(
+            page_of = Page(
                 db=db,
                 look=look,
                 own=own,
@@ -163,7 +122,7 @@ class Records:
         """Return what L1 says of *ids*; an id that no line carries is absent."""
         named = json.dumps(list(ids))
 
-        def question(db: sqlite3.Connection, _: _Look) -> dict[str, RecordFacts]:
+        def question(_: Look, db: sqlite3.Connection) -> dict[str, RecordFacts]:
             rows = db.execute(
                 "SELECT id, deleted FROM object WHERE latest"
                 " AND id IN (SELECT value FROM json_each(?))",
@@ -185,15 +144,15 @@ class Records:
                 line 0, see `Present`.
         """
 
-        def question(db: sqlite3.Connection, _: _Look) -> Cursor | None:
-            found = _resolved(db, text, own)
+        def question(_: Look, db: sqlite3.Connection) -> Cursor | None:
+            found = resolved(db, text, own)
             return found.cursor if found else None
 
         return self._ask(question)
 
     def present(self, own: Cursor | None) -> Present:
         """Return where the store's own cursor stands now."""
-        return self._ask(lambda db, _: _present(db, own)[0])
+        return self._ask(lambda _, db: present_of(db, own)[0])
 
     def contents(self, ids: Iterable[str]) -> dict[str, dict[str, object]]:
         """Return the record object of each of *ids* that is live.
@@ -203,7 +162,7 @@ class Records:
         named = json.dumps(list(ids))
 
         def question(
-            db: sqlite3.Connection, look: _Look
+            look: Look, db: sqlite3.Connection
         ) -> dict[str, dict[str, object]]:
             spots = recordindex.latest_of(db, named)
             return {str(one["id"]): one for one in look.read(spots)[0]}
@@ -213,16 +172,16 @@ class Records:
     def coverage(self, homes: Homes, upto: Cursor | None) -> Coverage:
         """Return how far the live records up to and including *upto* are organised."""
         return self._ask(
-            lambda db, _: coverage.coverage_up_to(db, _present(db, upto)[1]), homes
+            lambda _, db: coverage.coverage_up_to(db, present_of(db, upto)[1]), homes
         )
 
     def passed(
         self, homes: Homes, after: Cursor | None, upto: Cursor | None
     ) -> tuple[int, tuple[str, ...]]:
-        """Return how many records in (after, upto] belong nowhere, and the first ids."""
+        """Return how many records in (after, upto] belong nowhere, and first ids."""
         return self._ask(
-            lambda db, _: coverage.unassigned_between(
-                db, _present(db, after)[1], _present(db, upto)[1]
+            lambda _, db: coverage.unassigned_between(
+                db, present_of(db, after)[1], present_of(db, upto)[1]
             ),
             homes,
         )
@@ -230,34 +189,38 @@ class Records:
     def orphaned(self, homes_after: Homes, ids: Iterable[str]) -> tuple[str, ...]:
         """Return, of *ids*, the live records that belong nowhere, sorted."""
         named = tuple(ids)
-        return self._ask(lambda db, _: coverage.orphaned_among(db, named), homes_after)
+        return self._ask(lambda _, db: coverage.orphaned_among(db, named), homes_after)
 
     def homes_of(self, homes: Homes, ids: Iterable[str]) -> dict[str, tuple[str, ...]]:
-        """Return the sets that hold each id, named as by `Homes.sets`, sorted.
+        """Return the scenes that hold each id, named as by `Homes.sets`, sorted.
 
-        Dismissed and forgotten are sets too; an id that is in none is absent.
+        An id that is in no scene, live or archived, is absent.
         """
         named = tuple(ids)
-        return self._ask(lambda db, _: coverage.homes_among(db, named), homes)
+        return self._ask(lambda _, db: coverage.homes_among(db, named), homes)
+
+    def close(self) -> None:
+        """Let go of what is held; the records may be read again."""
+        self._cache.close()
 
     def _ask(
         self,
-        question: Callable[[sqlite3.Connection, "_Look"], _Answer],
+        question: Callable[[Look, sqlite3.Connection], _Answer],
         homes: Homes | None = None,
     ) -> _Answer:
         distrusted: frozenset[str] = frozenset()
         for _ in range(_ATTEMPTS):
             shards = Shards(self._folder, distrusted)
-            look = _Look(folder=self._folder, shards=shards, distrusted=distrusted)
+            look = Look(folder=self._folder, shards=shards, distrusted=distrusted)
             parts = (shards, Following(homes)) if homes else (shards,)
             try:
-                return self._cache.ask(parts, lambda db, look=look: question(db, look))
-            except _StaleError as stale:
+                return self._cache.ask(parts, partial(question, look))
+            except StaleError as stale:
                 distrusted |= {stale.shard}
         raise BusyError(
-            f"{', '.join(sorted(distrusted))} in {self._folder} changed again and again "
-            "while it was read. Nothing was changed, and no record was passed over. "
-            "Try again."
+            f"{', '.join(sorted(distrusted))} in {self._folder} changed while it was "
+            "read, again and again. Nothing was written, and no record was passed "
+            "over. Try again."
         )
 
     def _faults(
@@ -288,251 +251,18 @@ class Records:
         return ours in said
 
 
-class _StaleError(Exception):
-    """A shard's bytes are not what the cache said."""
-
-    def __init__(self, shard: str) -> None:
-        super().__init__(shard)
-        self.shard = shard
-
-
-class _Look(msgspec.Struct, frozen=True, kw_only=True):
-    """One look at the folder, whose bytes may have changed since the cache was made."""
-
-    folder: Path
-    shards: Shards
-    distrusted: frozenset[str]
-    """Shards that were read whole for this look."""
-
-    def read(
-        self, spots: list[Spot]
-    ) -> tuple[tuple[dict[str, object], ...], tuple[ReadWarning, ...]]:
-        """Return the record objects at *spots*, and a warning for each that is none."""
-        records: list[dict[str, object]] = []
-        warnings: list[ReadWarning] = []
-        for spot, data in recordindex.read_spots(self.folder, spots):
-            try:
-                record = whole(data)
-            except ValueError:
-                if spot.shard not in self.distrusted:
-                    raise _StaleError(spot.shard) from None
-                warnings.append(_damaged(spot.shard, spot.line, "unreadable"))
-                continue
-            if record.get("id") != spot.record_id:
-                raise _StaleError(spot.shard)
-            records.append(record)
-        return tuple(records), tuple(warnings)
-
-
-class _Found(msgspec.Struct, frozen=True):
-    """Where a cursor stands."""
-
-    cursor: Cursor | None
-    position: Position
-    warnings: tuple[ReadWarning, ...] = ()
-
-
-class _Page(msgspec.Struct, frozen=True, kw_only=True):
-    """What every answer is made from."""
-
-    db: sqlite3.Connection
-    look: _Look
-    own: Cursor | None
-    start: _Found
-    store_at: Position
-    given: str | None
-    """The cursor given, or the store's own."""
-    total_new: int
-    limit: int
-    warnings: tuple[ReadWarning, ...]
-
-    def new(self) -> Increment:
-        """Return what stands after the start."""
-        after = self.start.position
-        spots = recordindex.live_after(self.db, after, self.limit + 1)
-        following = spots[self.limit :]
-        spots = spots[: self.limit]
-        records, unreadable = self.look.read(spots)
-        end = spots[-1] if spots else None
-        next_cursor = self.given
-        if end is not None:
-            # What is dead has been seen too: the cursor moves past it.
-            before = following[0].position if following else None
-            dead = recordindex.last_nameable(self.db, end.position, before)
-            end = dead or end
-            next_cursor = _text_of(self.db, end, self.own)
-        return self._answer(
-            records,
-            next_cursor=next_cursor,
-            truncated=bool(following),
-            warnings=(*unreadable, *self._damaged_up_to(end if following else None)),
-        )
-
-    def late(self, after: Position, page: str | None) -> Increment:
-        """Return what stands up to the store's cursor and belongs nowhere."""
-        spots = recordindex.open_between(self.db, after, self.store_at, self.limit + 1)
-        is_truncated = len(spots) > self.limit
-        spots = spots[: self.limit]
-        records, unreadable = self.look.read(spots)
-        return self._answer(
-            records,
-            next_cursor=self.given,
-            truncated=is_truncated,
-            warnings=unreadable,
-            late_cursor=_place_text(spots[-1]) if spots else page,
-        )
-
-    def _answer(
-        self,
-        records: tuple[dict[str, object], ...],
-        *,
-        next_cursor: str | None,
-        truncated: bool,
-        warnings: tuple[ReadWarning, ...],
-        late_cursor: str | None = None,
-    ) -> Increment:
-        return Increment(
-            records=records,
-            next_cursor=next_cursor,
-            total_new=self.total_new,
-            returned=len(records),
-            truncated=truncated,
-            late_count=recordindex.count_up_to(self.db, self.store_at)[1],
-            warnings=(*self.warnings, *warnings),
-            late_cursor=late_cursor,
-        )
-
-    def _damaged_up_to(self, end: Spot | None) -> Iterator[ReadWarning]:
-        cursor = self.start.cursor
-        lines = recordindex.damage_between(
-            self.db,
-            cursor.place if cursor else ("", 0),
-            (end.shard, end.line) if end else None,
-            MAX_DAMAGED + 1,
-        )
-        for shard, line, reason in lines[:MAX_DAMAGED]:
-            yield _damaged(shard, line, reason)
-        if len(lines) > MAX_DAMAGED:
-            yield ReadWarning(
-                reason="more_damaged_lines",
-                message=f"More than {MAX_DAMAGED} lines are damaged.",
-            )
-
-
-def _present(db: sqlite3.Connection, own: Cursor | None) -> tuple[Present, Position]:
-    """Return where *own* stands now, by the rules for shards that were rewritten."""
-    if own is None:
-        return Present(cursor=None), START
-    spots = [
-        spot
-        for spot in recordindex.spots_of(db, own.record_id)
-        if spot.shard == own.shard
-    ]
-    lines = [spot.line for spot in spots]
-    if own.line in lines:
-        line, reason, said = own.line, None, ""
-    elif lines:
-        line, reason = lines[0], "cursor_moved"
-        said = f"{own.record_id} stood on line {own.line}; it is looked for from here."
-    elif recordindex.has_shard(db, own.shard):
-        line, reason = 0, "cursor_shard_rewritten"
-        said = f"{own.record_id} is not there; the shard is read from its start."
-    else:
-        line, reason = 0, "cursor_shard_gone"
-        said = "The shard is gone; what follows it by name is read."
-    warning = ReadWarning(
-        reason=reason or "",
-        file=f"{own.shard}{layout.SHARD_SUFFIX}",
-        line=line or None,
-        message=said,
-    )
-    key = max((spot.key for spot in spots if spot.line == line), default=-1)
-    cursor = Cursor(record_id=own.record_id, shard=own.shard, line=line)
-    warnings = (warning,) if reason else ()
-    return Present(cursor=cursor, warnings=warnings), Position(own.shard, key)
-
-
-def _resolved(
-    db: sqlite3.Connection, text: object, own: Cursor | None
-) -> _Found | None:
-    """Return what a cursor's text means; None: nowhere.
-
-    The store's own place comes first, by its id or in full; then a place in full; then
-    an id's first place after the store's; then its latest.
-    """
-    if not isinstance(text, str):
-        return None
-    if own and text in (own.record_id, _full(own.record_id, own.shard, own.line)):
-        present, position = _present(db, own)
-        return _Found(present.cursor, position, present.warnings)
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return None
-    spot = _named_in_full(db, text)
-    if spot is None:
-        store_at = _present(db, own)[1]
-        spots = recordindex.spots_of(db, text)
-        later = [spot for spot in spots if spot.position > store_at]
-        if not spots:
-            return None
-        chosen = later[0] if later else spots[-1]
-        spot = _last_on_line(chosen, spots)
-    cursor = Cursor(record_id=spot.record_id, shard=spot.shard, line=spot.line)
-    return _Found(cursor, spot.position)
-
-
-def _named_in_full(db: sqlite3.Connection, text: str) -> Spot | None:
-    head, _, line = text.rpartition(":")
-    record_id, _, shard = head.rpartition("@")
-    if not (record_id and line.isdecimal() and len(line) <= _MAX_LINE_DIGITS):
-        return None
-    spots = recordindex.spots_of(db, record_id)
-    here = [spot for spot in spots if (spot.shard, str(spot.line)) == (shard, line)]
-    return here[-1] if here else None
-
-
-def _last_on_line(spot: Spot, spots: list[Spot]) -> Spot:
-    """Return the last of *spots* on the line of *spot*: new is what stands after it."""
-    return [one for one in spots if (one.shard, one.line) == (spot.shard, spot.line)][
-        -1
-    ]
-
-
-def _text_of(db: sqlite3.Connection, spot: Spot, own: Cursor | None) -> str:
-    """Return the text that means this place: the id, unless it could mean another."""
-    spots = recordindex.spots_of(db, spot.record_id)
-    is_alone = all((one.shard, one.line) == (spot.shard, spot.line) for one in spots)
-    found = _resolved(db, spot.record_id, own)
-    if is_alone and found and found.position == spot.position:
-        return spot.record_id
-    return _place_text(spot)
-
-
-def _place_text(spot: Spot) -> str:
-    return _full(spot.record_id, spot.shard, spot.line)
-
-
-def _full(record_id: str, shard: str, line: int) -> str:
-    return f"{record_id}@{shard}:{line}"
-
-
 def _unknown(path: str, text: object) -> Refusal:
     fault = Fault(
         code=FaultCode.UNKNOWN_CURSOR,
         path=path,
-        message=f"No L1 record stands at the cursor {ascii(text)}.",
-        hint="Take nextCursor of an answer, or leave it out to go on where the store is.",
+        message=f"No L1 record stands at the cursor {text!a}.",
+        hint="Take nextCursor of an answer; without one, the store's is taken.",
     )
     return Refusal(errors=(fault,))
 
 
 def _bad(path: str, message: str) -> Fault:
     return Fault(code=FaultCode.BAD_ARGUMENT, path=path, message=message)
-
-
-def _damaged(shard: str, line: int, reason: str) -> ReadWarning:
-    return ReadWarning(reason=reason, file=f"{shard}{layout.SHARD_SUFFIX}", line=line)
 
 
 def _clamped(max_records: int) -> Iterator[ReadWarning]:
@@ -544,7 +274,7 @@ def _clamped(max_records: int) -> Iterator[ReadWarning]:
 
 
 def _left_out(names: list[str]) -> Iterator[ReadWarning]:
-    for name in names[:MAX_DAMAGED]:
+    for name in names[:_MAX_LEFT_OUT]:
         yield ReadWarning(
             reason="file_left_out",
             file=name,

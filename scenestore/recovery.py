@@ -40,9 +40,7 @@ def recover(
     if drawn.revision == own.id:
         return done
     if drawn.revision is None:
-        moved = projection.redraw(
-            own.id, own.tree, ledger.state(own.tree), drift=False
-        )
+        moved = projection.redraw(own.id, own.tree, ledger.state(own.tree), drift=False)
         return [*done, "drew the files anew", *map(_rescued, moved)]
     if ledger.descends(own.id, drawn.revision):
         moved = projection.draw(own.id, own.tree, ledger.state(own.tree))

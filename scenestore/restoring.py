@@ -13,8 +13,10 @@ from scenestore.clock import Now
 from scenestore.errors import BusyError, HeadMovedError
 from scenestore.ledger import Revision
 from scenestore.receipts import Receipt, capacity, cursor_move
+from scenestore.refusals import busy, drift_fault
 from scenestore.revisions import resolve
-from scenestore.store import Store, batch_id, busy, changed_scenes, drift_fault
+from scenestore.staging import changed_scenes, unified_diff
+from scenestore.store import Store, batch_id
 from scenestore_engine.decide import Rejected
 from scenestore_engine.events import StoreRolledBack
 from scenestore_engine.evolve import fold
@@ -120,7 +122,7 @@ def _roll_back(
         batch=batch_id(head.id, wish),
         **changed_scenes(before, after),
         cursor=cursor_move(before.cursor, after.cursor),
-        coverage=store.coverage(after),
+        coverage=store.counting.coverage(after),
         capacity=capacity(len(after.live), policy),
     )
     in_way = _in_the_way(store, head, before, after)
@@ -129,7 +131,7 @@ def _roll_back(
     if after == before and not any(store.not_writable(head)):
         return replace(receipt, revision=own.id, seq=own.seq)
     if dry_run:
-        return replace(receipt, diff=store.diff(before, after))
+        return replace(receipt, diff=unified_diff(before, after, store.ledger))
     # A foreign head carries the seq of the own revision that it stands on.
     parent = replace(head, seq=own.seq)
     revision = store.append(

@@ -93,7 +93,9 @@ def changes(ledger: Ledger, revision: Revision) -> list[SceneChange]:
     before = ledger.revision(revision.parent).tree if revision.parent else None
     found = []
     for archived in (False, True):
-        files = [_scene_files(ledger, tree, archived) for tree in (before, revision.tree)]
+        files = [
+            _scene_files(ledger, tree, archived) for tree in (before, revision.tree)
+        ]
         sets = [_scene_sets(ledger, tree, archived) for tree in (before, revision.tree)]
         for name in sorted(files[0].keys() | files[1].keys()):
             blobs = [side.get(name) for side in files]

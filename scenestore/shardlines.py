@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterator
 from itertools import accumulate
 from operator import attrgetter
-from typing import NoReturn
+from typing import NoReturn, cast
 
 import msgspec
 
@@ -52,10 +52,11 @@ _two_fields = attrgetter("id", "deleted")
 
 
 def parse(chunk: bytes, *, line: int, offset: int) -> Objects:
-    """Return the objects of whole lines; *chunk* is empty or ends with LF.
+    """Return the objects of whole lines.
 
     Args:
-        line: Number of the chunk's first line, counted from 1.
+        chunk: Whole lines, with their ends.
+        line: Number of the first of them, counted from 1.
         offset: Bytes from the shard's start to the chunk.
     """
     texts = chunk.split(b"\n")
@@ -81,14 +82,17 @@ def parse(chunk: bytes, *, line: int, offset: int) -> Objects:
     )
 
 
-def parse_tail(tail: bytes, *, line: int, offset: int, is_at_work: bool) -> Objects:
-    """Return the objects of a last line without LF.
+def parse_line(text: bytes, *, line: int, offset: int, is_at_work: bool) -> Objects:
+    """Return the objects of one line, without its LF.
 
     Args:
+        text: The line.
+        line: Its number, counted from 1.
+        offset: Bytes from the shard's start to it.
         is_at_work: A writer may still be at it: whole objects at its start count, the
             rest is no damage yet.
     """
-    found, damage = _read_line(tail, is_at_work=is_at_work)
+    found, damage = _read_line(text, is_at_work=is_at_work)
     return Objects(
         ids=[one.record_id for one in found],
         deleted=[one.is_deleted for one in found],
@@ -114,7 +118,7 @@ def whole(data: bytes) -> dict[str, object]:
         value = _decode_leniently(data)
     if not isinstance(value, dict):
         raise ValueError("not an object")  # noqa: TRY004 - data, not a wrong argument
-    return value
+    return cast("dict[str, object]", value)
 
 
 def _decode_leniently(data: bytes) -> object:
@@ -141,7 +145,7 @@ def _are_record_ids(ids: list[str]) -> bool:
 def _parse_slowly(texts: list[bytes], *, line: int, offset: int) -> Objects:
     found = Objects(ids=[], deleted=[], lines=[], offsets=[], lengths=[], damaged=[])
     for number, text in enumerate(texts, line):
-        one = parse_tail(text, line=number, offset=offset, is_at_work=False)
+        one = parse_line(text, line=number, offset=offset, is_at_work=False)
         found.ids.extend(one.ids)
         found.deleted.extend(one.deleted)
         found.lines.extend(one.lines)

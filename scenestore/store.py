@@ -10,17 +10,15 @@ Source:
 
 import contextlib
 import unicodedata
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from hashlib import sha256
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-import msgspec
 from msgspec.structs import replace
 
 from scenestore import (
-    blockfile,
     clock,
     codec,
     durable,
@@ -30,34 +28,31 @@ from scenestore import (
     policies,
     receipts,
 )
-from scenestore.clock import Now
 from scenestore.blocks import SceneBlocks, read_scenes
+from scenestore.clock import Now
+from scenestore.counting import Counting
 from scenestore.errors import (
     BusyError,
     CallerError,
     HeadMovedError,
     Refusal,
-    TooNewError,
 )
 from scenestore.homes import StateHomes
 from scenestore.ledger import Ledger, Revision
-from scenestore.projection import Drift, Projection
-from scenestore.receipts import CoverageFacts, Receipt
+from scenestore.projection import Projection
+from scenestore.receipts import Receipt
 from scenestore.records import Increment, Records
 from scenestore.recovery import recover
+from scenestore.refusals import busy, drift_fault, not_writable, rejected
+from scenestore.staging import filled_in, unified_diff
 from scenestore_engine.commands import Batch, body_hash
-from scenestore_engine.decide import Accepted, Rejected, SetChange, decide
+from scenestore_engine.decide import Accepted, Rejected, decide
 from scenestore_engine.events import (
-    DismissalsChanged,
     Event,
-    SceneCreated,
-    SceneDeleted,
-    ScenesConsolidated,
-    SceneUpdated,
     StoreBegun,
 )
 from scenestore_engine.evolve import fold
-from scenestore_engine.faults import Fault, FaultCode, Notice, NoticeCode
+from scenestore_engine.faults import Fault
 from scenestore_engine.names import complaints
 from scenestore_engine.policy import Policy
 from scenestore_engine.state import EMPTY, State
@@ -91,6 +86,7 @@ class Store:
         self.ledger = Ledger(profile)
         self.records = Records(profile)
         self.projection = Projection(profile, self.ledger)
+        self.counting = Counting(self.ledger.sets, self.records)
         self.say = say or (lambda _: None)
         self._is_recovered = False
 
@@ -293,15 +289,15 @@ class Store:
         decision = decide(batch, known, policy, now_ms=now.at_ms, actor=actor)
         stopped += tuple(self._drifted(batch, own.tree))
         if isinstance(decision, Rejected) or stopped:
-            return _rejected(decision, stopped)
+            return rejected(decision, stopped)
         # 4. Make the files and sets that the events name, still unseen.
-        events = self._filled_in(decision, state)
+        events = filled_in(decision, state, self.ledger)
         after = fold(events, state)
         receipt = self._receipt(batch, decision, events, state, after, own, policy)
         if not events:
             return replace(receipt, revision=own.id, seq=own.seq)
         if batch.dry_run:
-            diff = self.diff(state, after)
+            diff = unified_diff(state, after, self.ledger)
             return replace(receipt, diff=diff)
         # 5. Write and publish: the one step that can be seen. 6. Draw.
         revision = self.append(
@@ -333,33 +329,9 @@ class Store:
             self._is_recovered = True
             yield
 
-    def not_writable(self, parent: Revision) -> Iterator[Fault]:
-        """Yield why nothing may be written on *parent*: it is another hand's."""
-        if parent.format > codec.FORMAT:
-            raise TooNewError(
-                f"This store has format {parent.format}; this program writes "
-                f"{codec.FORMAT}. Nothing was changed. Use a newer scenestore."
-            )
-        if not parent.is_own:
-            own = self.ledger.last_own(parent.id)
-            yield Fault(
-                code=FaultCode.FOREIGN_COMMIT,
-                path="",
-                message=f"The head {parent.id[:10]} is a commit of another program "
-                f"({parent.author}: {parent.subject[:60]}). "
-                f"The scenes are those of revision {own.seq}.",
-                hint=f"scenestore rollback {own.seq} sets it aside; history keeps it.",
-            )
-        drawn = self.projection.drawn().revision
-        if drawn is not None and not self.ledger.descends(parent.id, drawn):
-            yield Fault(
-                code=FaultCode.HISTORY_MOVED,
-                path="",
-                message=f"The head {parent.id[:10]} does not descend from {drawn[:10]}, "
-                "which was the head before: somebody moved the branch.",
-                hint=f"scenestore rollback {drawn[:10]} goes back to the lost revision; "
-                "scenestore repair --accept-head takes the head as it is.",
-            )
+    def not_writable(self, head: Revision) -> Iterator[Fault]:
+        """Yield why nothing may be written on *head*; see `refusals.not_writable`."""
+        return not_writable(self.ledger, self.projection, head)
 
     def _drifted(self, batch: Batch, tree: str) -> Iterator[Fault]:
         names = {n for n in lookups.named_scenes(batch) if not any(complaints(n))}
@@ -367,35 +339,7 @@ class Store:
         for drift in self.projection.drift(tree, paths) if paths else ():
             yield drift_fault(drift)
 
-    def _filled_in(self, decision: Accepted, before: State) -> tuple[Event, ...]:
-        """Return the decision's events, with what they name staged."""
-        objects, sets = self.ledger.objects, self.ledger.sets
-        filled: list[Event] = []
-        for event in decision.events:
-            match event:
-                case SceneCreated() | SceneUpdated() | ScenesConsolidated():
-                    name = event.filename
-                    data = blockfile.render(event.meta, decision.bodies[name])
-                    filled.append(
-                        replace(
-                            event,
-                            blob=objects.put_blob(data),
-                            members=self._set(decision.members[name], before),
-                        )
-                    )
-                case DismissalsChanged():
-                    change = decision.dismissed
-                    handle = sets.make([before.dismissed], change.add, change.drop)
-                    filled.append(replace(event, dismissed=handle))
-                case _:
-                    filled.append(event)
-        return tuple(filled)
-
-    def _set(self, change: SetChange, before: State) -> str | None:
-        bases = [before.live[name].members for name in change.union]
-        return self.ledger.sets.make(bases, change.add, change.drop)
-
-    def _receipt(
+    def _receipt(  # noqa: PLR0917 - all that one batch led to
         self,
         batch: Batch,
         decision: Accepted,
@@ -405,7 +349,7 @@ class Store:
         parent: Revision,
         policy: Policy,
     ) -> Receipt:
-        counts = self._counts(after, events)
+        counts = self.counting.members(after, events)
         return Receipt(
             revision=None,
             seq=parent.seq + 1,
@@ -415,78 +359,12 @@ class Store:
             members_missing=decision.members_missing,
             warnings=(
                 *decision.notices,
-                *self._counted_notices(events, before, after),
+                *self.counting.notices(events, before, after),
             ),
             cursor=receipts.cursor_move(before.cursor, after.cursor),
-            coverage=self.coverage(after),
+            coverage=self.counting.coverage(after),
             capacity=receipts.capacity(len(after.live), policy),
         )
-
-    def _counts(self, after: State, events: Iterable[Event]) -> dict[str, int]:
-        """Return how many members the scenes have that *events* wrote."""
-        names = {
-            event.filename
-            for event in events
-            if isinstance(event, SceneCreated | SceneUpdated | ScenesConsolidated)
-        }
-        return {n: self.ledger.sets.count(after.live[n].members) for n in names}
-
-    def coverage(self, state: State) -> CoverageFacts:
-        homes = StateHomes(state, self.ledger.sets)
-        found = self.records.coverage(homes, state.cursor)
-        return CoverageFacts(
-            unassigned=found.unassigned, dismissed=found.dismissed, ids=found.ids
-        )
-
-    def _counted_notices(
-        self, events: Iterable[Event], before: State, after: State
-    ) -> Iterator[Notice]:
-        """Yield the notices that take a look at all scenes, not only the batch's."""
-        homes = StateHomes(after, self.ledger.sets)
-        for event in events:
-            if not isinstance(event, SceneDeleted):
-                continue
-            had = self.ledger.sets.ids(before.live[event.filename].members)
-            orphans = self.records.orphaned(homes, had)
-            if orphans:
-                yield Notice(
-                    code=NoticeCode.MEMBERS_ORPHANED,
-                    filename=event.filename,
-                    message=f"{len(orphans)} records of {event.filename} are in no "
-                    "scene now; they can be read as late ones.",
-                    facts={"count": len(orphans), "ids": list(orphans[:_SHOWN_IDS])},
-                )
-        if after.cursor is not None and after.cursor != before.cursor:
-            count, ids = self.records.passed(homes, before.cursor, after.cursor)
-            if count:
-                yield Notice(
-                    code=NoticeCode.UNASSIGNED_RECORDS,
-                    message=f"The cursor passes {count} records that are unassigned; "
-                    "they can be read as late ones.",
-                    facts={"count": count, "ids": list(ids[:_SHOWN_IDS])},
-                )
-
-    def diff(self, before: State, after: State) -> str:
-        """Return what a batch would change in the scene files, as a unified diff."""
-        import difflib  # noqa: PLC0415 - only a dry run asks for it
-
-        parts: list[str] = []
-        for name in sorted(before.live.keys() | after.live.keys()):
-            old, new = before.live.get(name), after.live.get(name)
-            if old is not None and new is not None and old.blob == new.blob:
-                continue
-            texts = [
-                self.ledger.objects.blob(s.blob).decode().splitlines(keepends=True)
-                if s
-                else []
-                for s in (old, new)
-            ]
-            labels = [
-                f"{side}/{layout.scene_path(name)}" if scene else "/dev/null"
-                for side, scene in (("a", old), ("b", new))
-            ]
-            parts += difflib.unified_diff(*texts, *labels)
-        return "".join(parts)
 
     def append(
         self,
@@ -521,7 +399,8 @@ class Store:
             receipt=receipts.kept(receipt) if receipt else None,
             events=events,
         )
-        counts = self._counts(after, events)
+        counts = self.counting.members(after, events)
+        had = self.counting.members(before, events)
         text = messages.message(
             events,
             seq=seq,
@@ -529,7 +408,7 @@ class Store:
             batch=batch,
             actor=actor,
             counts=counts,
-            added={n: c - self._count_before(before, n) for n, c in counts.items()},
+            added={name: count - had[name] for name, count in counts.items()},
             overridden_at=record.at if now.is_overridden else None,
         )
         revision = self.ledger.write(after, record, text, at_ms=now.at_ms)
@@ -544,52 +423,6 @@ class Store:
             self.say(f"the files were not drawn ({error}); the next commit draws them")
         return revision
 
-    def _count_before(self, before: State, filename: str) -> int:
-        scene = before.live.get(filename)
-        return self.ledger.sets.count(scene.members) if scene else 0
-
-
-def drift_fault(drift: Drift) -> Fault:
-    """Return why a batch that touches *drift* is refused."""
-    filename = drift.path.rpartition("/")[2]
-    what = {
-        "edited": "was edited",
-        "added": "was put there",
-        "removed": "was removed",
-        "emptied": "was emptied",
-        "not_a_file": "is no plain file",
-    }[drift.kind]
-    return Fault(
-        code=FaultCode.DRIFT,
-        path="/sceneWrites",
-        filename=filename,
-        message=f"{drift.path} {what} by another hand, and is not in the history.",
-        hint="scenestore repair moves that work into rescued/ and draws the file anew; "
-        "then send the batch again.",
-    )
-
-
-def _rejected(decision: Accepted | Rejected, stopped: tuple[Fault, ...]) -> Rejected:
-    """Return the refusal that names what the engine and the shell found."""
-    if isinstance(decision, Accepted):
-        return Rejected(faults=stopped, retry=False)
-    return replace(
-        decision, faults=(*decision.faults, *stopped), retry=not stopped
-    )
-
-
-def busy(error: Exception) -> Rejected:
-    return Rejected(
-        faults=(
-            Fault(
-                code=FaultCode.STORE_BUSY,
-                path="",
-                message=str(error),
-                hint="Send the batch again in a moment.",
-            ),
-        )
-    )
-
 
 def batch_id(parent: str | None, wish: str) -> str:
     """Return the id of a batch: a hash of parent and canonical batch, 40 hex digits.
@@ -598,19 +431,3 @@ def batch_id(parent: str | None, wish: str) -> str:
         CONTRACT section 5, "Receipt".
     """
     return sha256(f"{parent}\n{wish}".encode()).hexdigest()[:40]
-
-
-def changed_scenes(before: State, after: State) -> Mapping[str, tuple[str, ...]]:
-    """Return the live scenes that came, changed and went between two states."""
-    return {
-        "created": tuple(sorted(after.live.keys() - before.live.keys())),
-        "updated": tuple(
-            sorted(
-                name
-                for name in before.live.keys() & after.live.keys()
-                if before.live[name].blob != after.live[name].blob
-                or before.live[name].members != after.live[name].members
-            )
-        ),
-        "deleted": tuple(sorted(before.live.keys() - after.live.keys())),
-    }

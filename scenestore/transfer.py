@@ -5,6 +5,7 @@ Source:
 """
 
 import json
+import re
 from collections.abc import Iterator, Mapping
 from hashlib import sha256
 
@@ -15,19 +16,22 @@ from scenestore import blockfile, clock
 from scenestore.clock import Now
 from scenestore.errors import BusyError, HeadMovedError
 from scenestore.receipts import Receipt, capacity, cursor_move
-from scenestore.store import Store, batch_id, busy, changed_scenes
+from scenestore.refusals import busy
+from scenestore.staging import changed_scenes
+from scenestore.store import Store, batch_id
+from scenestore_engine import wire
 from scenestore_engine.admit import Import, ImportedScene, refusals
 from scenestore_engine.decide import Rejected
 from scenestore_engine.events import StateImported
 from scenestore_engine.evolve import fold
 from scenestore_engine.faults import Fault, FaultCode
+from scenestore_engine.rules import line_complaint
 from scenestore_engine.state import Known, Meta, Scene, State
 from scenestore_engine.times import iso, ms
-from scenestore_engine.wire import decoded
 
 _FIELDS = ("scenes", "archived", "cursor")
 _SCENE_FIELDS = ("meta", "content", "members")
-_META_FIELDS = ("created", "updated", "summary", "heat")
+_FIELD_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_-]{0,63}", re.ASCII)
 
 
 def parse_import(payload: bytes, *, now: str) -> Import:
@@ -38,13 +42,15 @@ def parse_import(payload: bytes, *, now: str) -> Import:
             "cursor": id}`` as JSON.
         now: What stands for times that are not given.
     """
-    request, faults = decoded(payload)
+    request, faults = wire.decoded(payload)
     if faults:
         return Import(faults=faults)
     if not isinstance(request, dict):
         return Import(faults=(_wrong("", "an object", request),))
     found = [
-        _unknown(f"/{field}", field, _FIELDS) for field in request if field not in _FIELDS
+        _unknown(f"/{field}", field, _FIELDS)
+        for field in request
+        if field not in _FIELDS
     ]
     scenes: list[ImportedScene] = []
     for field, archived in (("scenes", False), ("archived", True)):
@@ -120,7 +126,7 @@ def _import(
             s.filename for s in request.scenes if s.members is None and not s.archived
         ),
         cursor=cursor_move(before.cursor, after.cursor),
-        coverage=store.coverage(after),
+        coverage=store.counting.coverage(after),
         capacity=capacity(len(after.live), policy),
     )
     if after == before:
@@ -174,26 +180,33 @@ def _form_faults(path: str, given: object) -> Iterator[Fault]:
     for field in given:
         if field not in _SCENE_FIELDS:
             yield _unknown(f"{path}/{field}", field, _SCENE_FIELDS)
-    meta, members = given.get("meta") or {}, given.get("members")
     if not isinstance(given.get("content"), str):
         yield _wrong(f"{path}/content", "a text", given.get("content"))
-    if not isinstance(meta, dict):
-        yield _wrong(f"{path}/meta", "an object", meta)
-        return
-    heat = meta.get("heat", 1)
-    if isinstance(heat, bool) or not isinstance(heat, int) or heat < 0:
-        yield _wrong(f"{path}/meta/heat", "a whole number", heat)
-    for field in ("created", "updated"):
-        if field in meta and _instant(meta[field]) is None:
-            yield _wrong(f"{path}/meta/{field}", "an ISO 8601 time", meta[field])
-    for field, value in meta.items():
-        if field in _META_FIELDS and field != "summary":
-            continue
-        if not isinstance(value, str) or "\n" in value or ":" in field:
-            yield _wrong(f"{path}/meta/{field}", "a text of one line", value)
+    members = given.get("members")
     is_list = isinstance(members, list) and all(isinstance(i, str) for i in members)
     if members is not None and not is_list:
         yield _wrong(f"{path}/members", "an array of texts", members)
+    yield from _meta_faults(f"{path}/meta", given.get("meta") or {})
+
+
+def _meta_faults(path: str, meta: object) -> Iterator[Fault]:
+    if not isinstance(meta, dict):
+        yield _wrong(path, "an object", meta)
+        return
+    for field, value in meta.items():
+        if field == "heat":
+            if isinstance(value, bool) or not isinstance(value, int) or value < 0:
+                yield _wrong(f"{path}/heat", "a whole number", value)
+        elif field in ("created", "updated"):
+            if _instant(value) is None:
+                yield _wrong(f"{path}/{field}", "an ISO 8601 time", value)
+        elif (
+            not isinstance(value, str)
+            or line_complaint(value) is not None
+            or not _FIELD_NAME.fullmatch(field)
+        ):
+            # An unknown field is kept as a line of META, so it must be one.
+            yield _wrong(f"{path}/{field}", "a text of one line", value)
 
 
 def _scene(
@@ -224,7 +237,9 @@ def _scene(
             extra=block.meta.extra,
         ),
         body=block.body,
-        members=None if members is None else frozenset(msgspec.convert(members, list[str])),
+        members=None
+        if members is None
+        else frozenset(msgspec.convert(members, list[str])),
     )
 
 

@@ -59,7 +59,7 @@ def status(store: Store) -> Status:
         capacity=capacity(len(state.live), store.policy()),
         cursor=state.cursor,
         new_records=getattr(increment, "total_new", 0),
-        coverage=store.coverage(state),
+        coverage=store.counting.coverage(state),
         persona=state.persona,
         drift=tuple(store.projection.drift(own.tree)),
         blocked=() if is_too_new else tuple(store.not_writable(head)),

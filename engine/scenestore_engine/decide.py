@@ -36,7 +36,7 @@ from scenestore_engine.events import (
 )
 from scenestore_engine.faults import Fault, MemberGap, Notice, NoticeCode
 from scenestore_engine.policy import Policy
-from scenestore_engine.state import NO_MEMBERSHIP, Known, Meta, Scene, State
+from scenestore_engine.state import Known, Meta, Scene, State
 from scenestore_engine.times import iso
 
 _SHOWN_IDS = 50

@@ -28,7 +28,9 @@ Opened = Mapping[Handles, State]
 NOTHING_OPENED: Opened = {}
 
 
-def evolve(state: State, event: Event, opened: Opened = NOTHING_OPENED) -> State:
+def evolve(  # noqa: C901, PLR0912 - one case an event
+    state: State, event: Event, opened: Opened = NOTHING_OPENED
+) -> State:
     """Return the state after *event*.
 
     Args:

@@ -20,7 +20,7 @@ _FORMS = {
     "an npm token": r"\bnpm_[A-Za-z0-9]{36}\b",
     "a PyPI token": r"\bpypi-[A-Za-z0-9_-]{50,}",
     "a SendGrid key": r"\bSG\.[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{16,}",
-    "a JSON web token": r"\beyJ[A-Za-z0-9_-]{10,}\.eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}",
+    "a JSON web token": r"\beyJ[\w-]{10,}\.eyJ[\w-]{10,}\.[\w-]{10,}",
 }
 _ANY = re.compile(
     "|".join(f"(?P<f{i}>{form})" for i, form in enumerate(_FORMS.values()))

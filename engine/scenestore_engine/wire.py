@@ -32,6 +32,9 @@ MAX_DIGITS = 18
 """Digits of a whole number: so many fit into 64 bits, whoever reads them later."""
 
 
+Json: TypeAlias = "dict[str, Json] | list[Json] | str | int | float | bool | None"
+
+
 def parse_batch(payload: bytes | str) -> Batch:
     """Return the batch that *payload*, the JSON of one request, asks for.
 
@@ -45,22 +48,8 @@ def parse_batch(payload: bytes | str) -> Batch:
     Stays true:
         Nothing is raised, whatever *payload* says.
     """
-    size = len(_utf8(payload) if isinstance(payload, str) else payload)
-    if size > MAX_BATCH_BYTES:
-        limit = f"at most 4 MiB ({MAX_BATCH_BYTES} bytes) are taken"
-        return _refused(FaultCode.TOO_LARGE, f"The request has {size} bytes; {limit}.")
     reading = _Reading()
-    try:
-        text = payload if isinstance(payload, str) else payload.decode()
-        request = reading.decoded(text, "")
-    except UnicodeDecodeError as error:
-        message = f"The JSON is not UTF-8: byte {error.start} belongs to no character."
-        return _refused(FaultCode.NOT_JSON, message)
-    except json.JSONDecodeError as error:
-        message = f"The request is not JSON: {_syntax(error)}."
-        hint = "Send one JSON object and nothing around it: no code fence, no comment."
-        return _refused(FaultCode.NOT_JSON, message, hint)
-    return _batch(reading, request)
+    return _batch(reading, reading.request(payload))
 
 
 def batch_from(request: object) -> Batch:
@@ -80,6 +69,17 @@ def batch_from(request: object) -> Batch:
         message = f"The request holds what JSON cannot say: {error}."
         return _refused(FaultCode.WRONG_TYPE, message)
     return parse_batch(text)
+
+
+def decoded(payload: bytes | str) -> tuple[Json, tuple[Fault, ...]]:
+    """Return what the JSON *payload* says, or None and what is wrong with it.
+
+    For requests that are no batch, so that the same limits hold for them.
+    """
+    reading = _Reading()
+    value = reading.request(payload)
+    faults = tuple(reading.faults)
+    return (None if faults or isinstance(value, _Unfit) else value), faults
 
 
 _JSON_NAMES = {"add_members": "addMembers", "restore_as": "as"}
@@ -169,33 +169,28 @@ class _Unfit(msgspec.Struct, frozen=True):
     message: str
 
 
-_Json: TypeAlias = (
-    "dict[str, _Json] | list[_Json] | str | int | float | bool | _Unfit | None"
-)
-
-
 class _Hooks:
     """What JSON's own reader makes of numbers and objects."""
 
     def __init__(self) -> None:
         self.has_unfit = False
 
-    def constant(self, name: str) -> _Json:
+    def constant(self, name: str) -> object:
         return self._unfit(FaultCode.NOT_JSON, f"JSON has no number {name}.")
 
-    def whole(self, digits: str) -> _Json:
+    def whole(self, digits: str) -> object:
         if len(digits.lstrip("-")) <= MAX_DIGITS:
             return int(digits)
         message = f"The number is too long: more than {MAX_DIGITS} digits."
         return self._unfit(FaultCode.WRONG_TYPE, message)
 
-    def fraction(self, digits: str) -> _Json:
+    def fraction(self, digits: str) -> object:
         number = float(digits)
         if abs(number) < float("inf"):
             return number
         return self._unfit(FaultCode.WRONG_TYPE, "The number is too large.")
 
-    def object(self, pairs: list[tuple[str, _Json]]) -> _Json:
+    def object(self, pairs: list[tuple[str, object]]) -> object:
         found = dict(pairs)
         if len(found) < len(pairs):
             for key, times in Counter(key for key, _ in pairs).items():
@@ -247,7 +242,28 @@ class _Reading:
             notices=tuple(named(n, filename=name(_owner(p))) for p, n in self.notices),
         )
 
-    def decoded(self, text: str, path: str) -> _Json:
+    def request(self, payload: bytes | str) -> "Json | _Unfit":
+        """Return what the JSON *payload* says, having noted what is unfit in it."""
+        size = len(_utf8(payload) if isinstance(payload, str) else payload)
+        code, hint = FaultCode.NOT_JSON, None
+        if size <= MAX_BATCH_BYTES:
+            try:
+                text = payload if isinstance(payload, str) else payload.decode()
+                return self.value(text, "")
+            except UnicodeDecodeError as error:
+                where = f"byte {error.start} belongs to no character"
+                message = f"The JSON is not UTF-8: {where}."
+            except json.JSONDecodeError as error:
+                message = f"The request is not JSON: {_syntax(error)}."
+                hint = "Send one JSON object, without a code fence or comments."
+        else:
+            code = FaultCode.TOO_LARGE
+            limit = f"at most 4 MiB ({MAX_BATCH_BYTES} bytes) are taken"
+            message = f"The request has {size} bytes; {limit}."
+        self.fault(code, "", message, hint)
+        return _Unfit(code, message)
+
+    def value(self, text: str, path: str) -> "Json | _Unfit":
         """Return what the JSON *text* at *path* says, having noted what is unfit in it.
 
         Raises:
@@ -259,7 +275,7 @@ class _Reading:
             self.fault(FaultCode.TOO_DEEP, path, _TOO_DEEP)
             return _Unfit(FaultCode.TOO_DEEP, _TOO_DEEP)
         hooks = _Hooks()
-        value: _Json = json.loads(
+        value: Json = json.loads(
             text,
             object_pairs_hook=hooks.object,
             parse_int=hooks.whole,
@@ -285,7 +301,8 @@ class _Reading:
                 value = self._taken_from_text(value, path)
         try:
             return msgspec.convert(value, kind)
-        except msgspec.ValidationError:
+        except (msgspec.ValidationError, UnicodeEncodeError):
+            # The second: msgspec looks into a text that is none of its kinds.
             got = _WORDS.get(type(value))
             if got == _WORDS[list] and wanted == _WORDS[_Ids]:
                 items = msgspec.convert(value, list[object])
@@ -300,7 +317,7 @@ class _Reading:
 
     def _taken_from_text(self, text: str, path: str) -> object:
         try:
-            found = self.decoded(text, path)
+            found = self.value(text, path)
         except json.JSONDecodeError as error:
             message = f"The text looks like JSON and is not: {_syntax(error)}."
             self.fault(FaultCode.WRONG_TYPE, path, message)
@@ -507,7 +524,7 @@ def _is_deeper(text: str, levels: int) -> bool:
     return b"[]" in left or left.count(b"[") > levels
 
 
-def _walk(root: _Json, path: str) -> Iterator[tuple[str, _Json]]:
+def _walk(root: Json, path: str) -> Iterator[tuple[str, object]]:
     """Yield *root*, and each value and each key in it, with its path."""
     ahead = [(path, root)]
     while ahead:

@@ -282,9 +282,7 @@ class Ledger:
         in_archive = None if wanted is None else frozenset[str]()
         return State(
             live=self._scenes(root, live, wanted),
-            archived=self._scenes(
-                archive, archived, wanted if wanted is None else set()
-            ),
+            archived=self._scenes(archive, archived, in_archive),
             dismissed=_folder(root, layout.DISMISSED),
             forgotten=_folder(root, layout.FORGOTTEN),
             cursor=codec.decode_cursor(self.objects.blob(cursor.id))

@@ -260,8 +260,8 @@ class Objects:
         except FileNotFoundError:
             files = {}
         for name, entry in files.items():
-            stem, suffix = os.path.splitext(name)
-            is_ours = suffix == ".idx" and f"{stem}.pack" in files
+            stem, dot, suffix = name.rpartition(".")
+            is_ours = dot and suffix == "idx" and f"{stem}.pack" in files
             if is_ours and entry.is_file(follow_symlinks=False):
                 found.append((-entry.stat(follow_symlinks=False).st_mtime_ns, stem))
         for gone in self._packs.keys() - {stem for _, stem in found}:

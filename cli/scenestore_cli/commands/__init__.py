@@ -1,0 +1,1 @@
+"""One file a command; `scenestore_cli.main` has the list."""

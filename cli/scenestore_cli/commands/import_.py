@@ -1,0 +1,41 @@
+"""``scenestore import``."""
+
+from pathlib import Path
+
+import click
+
+from scenestore import Store, import_state
+from scenestore_cli.answers import tell_outcome
+from scenestore_cli.errors import ExitCode
+from scenestore_cli.options import (
+    ACTOR,
+    actor_option,
+    json_option,
+    profile_option,
+    read_input,
+)
+from scenestore_cli.output import say
+
+
+@click.command("import")
+@click.option(
+    "--state",
+    required=True,
+    metavar="FILE",
+    type=click.Path(exists=True, dir_okay=False, allow_dash=True),
+    help="The scenes as JSON; - is stdin.",
+)
+@profile_option
+@actor_option
+@json_option
+def import_(state: str, profile: Path, actor: str | None, *, as_json: bool) -> ExitCode:
+    """Add scenes from outside, as one revision.
+
+    FILE holds {"scenes": {NAME: {"meta", "content", "members"}}, "archived": {...},
+    "cursor": ID}; all parts are optional. Capacity does not stop it.
+    """
+    payload = read_input(state)
+    with Store(profile, actor=actor or ACTOR, say=say) as store:
+        before = store.ledger.head()
+        outcome = import_state(store, payload)
+        return tell_outcome(outcome, store, before=before, as_json=as_json)
