@@ -28,8 +28,12 @@ from dulwich.repo import Repo
 from scenestore import Store
 
 SCENES = 15
+START_MS = 1_772_323_200_000
 TOUCHED = 3
-WORDS = ["ledger", "migration", "Tuesday", "rollback", "kettle", "violin", "42", "minutes", "river", "clinic", "backup", "林晓", "跑步", "花生", "周二", "发布", "tram", "invoice", "nine", "hundred", "copper"]
+WORDS = tuple(
+    "ledger migration Tuesday rollback kettle violin 42 minutes river clinic "
+    "backup 林晓 跑步 花生 周二 发布 tram invoice nine hundred copper".split()  # noqa: SIM905
+)
 Files = dict[str, bytes]
 
 
@@ -65,7 +69,8 @@ class Workload:
         files = {
             f"scene-blocks/{name}": (
                 f"-----META-START-----\ncreated: x\nupdated: {self.step}\n"
-                f"summary: about {name}\nheat: {self.step}\n-----META-END-----\n\n{body}\n"
+                f"summary: about {name}\nheat: {self.step}\n"
+                f"-----META-END-----\n\n{body}\n"
             ).encode()
             for name, body in changed.items()
         }
@@ -146,9 +151,7 @@ class Scenestore(Way):
                         "filename": name,
                         "content": body,
                         "meta": {"summary": f"about {name}"},
-                        "addMembers": [
-                            f"m_{1_772_323_200_000 + self.work.step}_{len(name):x}"
-                        ],
+                        "addMembers": [f"m_{START_MS + self.work.step}_{len(name):x}"],
                     }
                     for action, name, body in writes
                 ]

@@ -11,6 +11,7 @@ import re
 import msgspec
 
 from scenestore_engine.state import Meta
+from scenestore_engine.texts import normal_body
 from scenestore_engine.times import is_canonical, iso, ms
 
 START = "-----META-START-----"
@@ -58,9 +59,9 @@ def parse(data: bytes, *, file_time: str) -> Block:
     text = data.decode("utf-8").removeprefix(_BOM)
     lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
     header, body_lines = _divided(lines)
-    body = trimmed("\n".join(body_lines))
+    body = normal_body("\n".join(body_lines))
     fields: dict[str, str] = {}
-    extra = []
+    extra: list[str] = []
     for line in header:
         name, colon, value = line.partition(":")
         if colon and name in _FIELDS and name not in fields:
@@ -78,11 +79,6 @@ def parse(data: bytes, *, file_time: str) -> Block:
         ),
         body=body,
     )
-
-
-def trimmed(text: str) -> str:
-    """Return *text* without blank lines before and after it."""
-    return re.sub(r"\A(?:[ \t]*\n)+|(?:\n[ \t]*)+\Z", "", text)
 
 
 def _divided(lines: list[str]) -> tuple[list[str], list[str]]:

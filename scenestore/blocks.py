@@ -79,7 +79,8 @@ def read_scenes(
         return Refusal(errors=tuple(faults))
     state = ledger.state(found.tree, filenames)
     blocks: list[SceneBlock] = []
-    omitted, missing = [], []
+    omitted: list[str] = []
+    missing: list[str] = []
     total_chars = 0
     for name in dict.fromkeys(filenames):
         scene = state.live.get(name) or state.archived.get(name)

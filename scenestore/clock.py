@@ -37,8 +37,8 @@ def now() -> Now:
         at_ms = -1
     if at_ms < 0:
         raise CallerError(
-            f"{VARIABLE} is {said!r}, which is no time since 1970. Nothing was changed. "
-            "Unset it, or set it to a time such as 2026-03-05T12:00:00.000Z."
+            f"{VARIABLE} is {said!r}, which is no time since 1970. Nothing was "
+            "changed. Unset it, or set it to a time such as 2026-03-05T12:00:00.000Z."
         )
     return Now(at_ms, is_overridden=True)
 

@@ -70,6 +70,9 @@ class Place(
     members_unknown: bool = False
 
 
+NO_PLACES: tuple[Mapping[str, Place], Mapping[str, Place]] = ({}, {})
+
+
 class _Persona(msgspec.Struct, frozen=True, kw_only=True):
     requests: tuple[PersonaRequest, ...] = ()
 

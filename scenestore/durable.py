@@ -15,7 +15,7 @@ import os
 import stat
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from functools import cache
 from pathlib import Path
 
@@ -228,14 +228,15 @@ def move_ref(ref: Path, own: Path, *, old: bytes | None, new: bytes) -> bool:
             sync_dir(ref.parent)
         except OSError as error:
             raise OutcomeUnknownError(
-                f"The disk failed in the last step ({error}). The batch is wholly there "
-                "or not at all. Run scenestore status, then send it again: that is safe."
+                f"The disk failed in the last step ({error}). The batch is wholly "
+                "there or not at all. Run scenestore status, then send it again: that "
+                "is safe."
             ) from error
     return is_as_expected
 
 
 @contextlib.contextmanager
-def locked(path: Path, *, wait_s: float) -> Iterator[None]:
+def locked(path: Path, *, wait_s: float) -> Generator[None]:
     """Hold the lock *path*, an empty file that stays, for as long as the block runs.
 
     Raises:
@@ -258,8 +259,8 @@ def _take(handle: int, path: Path, wait_s: float) -> None:
         except BlockingIOError as error:
             if time.monotonic() >= deadline:
                 raise BusyError(
-                    f"Another process has been writing for {wait_s:g} s and holds {path}."
-                    " Nothing was changed. Try again."
+                    f"Another process has been writing for {wait_s:g} s and holds "
+                    f"{path}. Nothing was changed. Try again."
                 ) from error
             time.sleep(_POLL_S)
         else:

@@ -63,7 +63,7 @@ def _written(profile: Path) -> dict[str, object]:
 
 
 def _converted(profile: Path, written: Mapping[str, object]) -> Policy:
-    wrong = []
+    wrong: list[str] = []
     for name, value in written.items():
         if name not in Policy.__struct_fields__:
             wrong.append(f"{name} is no setting{_near(name)}")

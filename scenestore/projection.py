@@ -217,7 +217,7 @@ class Projection:
         return rescued
 
     def _tree_of(self, drawn: Drawn) -> str | None:
-        """Return the tree that *drawn* was drawn from, if it is known and still here."""
+        """Return the tree that *drawn* was drawn from, if it is still here."""
         if drawn.revision is None or not self._ledger.objects.has(drawn.revision):
             return None
         return self._ledger.revision(drawn.revision).tree
@@ -238,7 +238,7 @@ class Projection:
         """
         known = self.drawn()
         wanted = self._ledger.files(tree)
-        spared = set() if drift else {d.path for d in self.drift(tree)}
+        spared: set[str] = set() if drift else {d.path for d in self.drift(tree)}
         rescued: list[Path] = []
         for path in sorted({*wanted, *known.paths, *self._strangers()} - spared):
             blob = wanted.get(path)

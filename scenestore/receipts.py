@@ -105,24 +105,26 @@ def cursor_move(before: Cursor | None, after: Cursor | None) -> CursorMove:
     )
 
 
-def by_action(events: Iterable[Event]) -> dict[str, tuple[str, ...]]:
-    """Return the filenames of a receipt's created, updated, … from its events."""
-    lists: dict[str, list[str]] = {}
-    for event in events:
-        match event:
-            case SceneCreated(filename=name):
-                lists.setdefault("created", []).append(name)
-            case SceneUpdated(filename=name):
-                lists.setdefault("updated", []).append(name)
-            case SceneDeleted(filename=name):
-                lists.setdefault("deleted", []).append(name)
-            case SceneArchived(filename=name):
-                lists.setdefault("archived", []).append(name)
-            case SceneRestored(restored_as=name):
-                lists.setdefault("restored", []).append(name)
-            case _:
-                pass
-    return {action: tuple(names) for action, names in lists.items()}
+class Touched(msgspec.Struct, frozen=True, kw_only=True):
+    """The live scenes that came, changed and went, by how."""
+
+    created: tuple[str, ...] = ()
+    updated: tuple[str, ...] = ()
+    deleted: tuple[str, ...] = ()
+    archived: tuple[str, ...] = ()
+    restored: tuple[str, ...] = ()
+
+
+def touched(events: Iterable[Event]) -> Touched:
+    """Return which scenes *events* touched, consolidations apart."""
+    events = tuple(events)
+    return Touched(
+        created=tuple(e.filename for e in events if isinstance(e, SceneCreated)),
+        updated=tuple(e.filename for e in events if isinstance(e, SceneUpdated)),
+        deleted=tuple(e.filename for e in events if isinstance(e, SceneDeleted)),
+        archived=tuple(e.filename for e in events if isinstance(e, SceneArchived)),
+        restored=tuple(e.restored_as for e in events if isinstance(e, SceneRestored)),
+    )
 
 
 def consolidations(

@@ -116,11 +116,14 @@ def _roll_back(
     after = fold((event,), before, {handles: then})
     wish = json.dumps(["rollback", target.id, keep_cursor])
     policy = store.policy()
+    lists = changed_scenes(before, after)
     receipt = Receipt(
         revision=None,
         seq=own.seq + 1,
         batch=batch_id(head.id, wish),
-        **changed_scenes(before, after),
+        created=lists.created,
+        updated=lists.updated,
+        deleted=lists.deleted,
         cursor=cursor_move(before.cursor, after.cursor),
         coverage=store.counting.coverage(after),
         capacity=capacity(len(after.live), policy),
@@ -151,7 +154,8 @@ def _roll_back(
 def _in_the_way(
     store: Store, head: Revision, before: State, after: State
 ) -> list[Fault]:
-    names = {name for names in changed_scenes(before, after).values() for name in names}
+    lists = changed_scenes(before, after)
+    names = {*lists.created, *lists.updated, *lists.deleted}
     if not head.is_own:
         files = store.ledger.folder(head.tree, layout.SCENES)
         names |= {

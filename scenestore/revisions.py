@@ -91,7 +91,7 @@ def _unknown(text: str, why: str) -> Fault:
 def changes(ledger: Ledger, revision: Revision) -> list[SceneChange]:
     """Return what *revision* did to each scene, live ones first, by name."""
     before = ledger.revision(revision.parent).tree if revision.parent else None
-    found = []
+    found: list[SceneChange] = []
     for archived in (False, True):
         files = [
             _scene_files(ledger, tree, archived) for tree in (before, revision.tree)

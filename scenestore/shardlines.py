@@ -234,11 +234,10 @@ def _object_at(text: str, start: int) -> tuple[dict[str, object] | None, int]:
 def _stands_alone(text: str, start: int, end: int, value: dict[str, object]) -> bool:
     """Say whether an object after damage was written as a line of its own.
 
-    A part of a torn object is followed by the rest of it, or stands where a value is
-    due; in the latter place only what looks like a record is taken for one.
+    A part of a torn object is followed by more of it, or stands where a value is due; in the latter place only what looks like a record is taken for one.
     """
     following = _after_blanks(text, end)
-    if following < len(text) and text[following] not in "{\0":
+    if text[following : following + 1] in (",", "}", "]"):
         return False
     before = text[:start].rstrip(" \t\r")[-1:]
     looks_like_a_record = isinstance(value.get("content"), str) or (

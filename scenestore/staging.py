@@ -1,12 +1,12 @@
 """From a decision to a state: the files and sets that its events name, still unseen."""
 
 import difflib
-from collections.abc import Mapping
 
 from msgspec.structs import replace
 
 from scenestore import blockfile, layout
 from scenestore.ledger import Ledger
+from scenestore.receipts import Touched
 from scenestore_engine.decide import Accepted
 from scenestore_engine.events import (
     DismissalsChanged,
@@ -52,29 +52,25 @@ def unified_diff(before: State, after: State, ledger: Ledger) -> str:
         blobs = [scene.blob if scene else None for scene in scenes]
         if blobs[0] == blobs[1]:
             continue
-        texts = [
+        old, new = (
             ledger.objects.blob(blob).decode().splitlines(keepends=True) if blob else []
             for blob in blobs
-        ]
-        labels = [
-            f"{side}/{layout.scene_path(name)}" if blob else "/dev/null"
-            for side, blob in zip("ab", blobs, strict=True)
-        ]
-        parts += difflib.unified_diff(*texts, *labels)
+        )
+        path = layout.scene_path(name)
+        parts += difflib.unified_diff(
+            old,
+            new,
+            fromfile=f"a/{path}" if blobs[0] else "/dev/null",
+            tofile=f"b/{path}" if blobs[1] else "/dev/null",
+        )
     return "".join(parts)
 
 
-def changed_scenes(before: State, after: State) -> Mapping[str, tuple[str, ...]]:
+def changed_scenes(before: State, after: State) -> Touched:
     """Return the live scenes that came, changed and went between two states."""
-    return {
-        "created": tuple(sorted(after.live.keys() - before.live.keys())),
-        "updated": tuple(
-            sorted(
-                name
-                for name in before.live.keys() & after.live.keys()
-                if before.live[name].blob != after.live[name].blob
-                or before.live[name].members != after.live[name].members
-            )
-        ),
-        "deleted": tuple(sorted(before.live.keys() - after.live.keys())),
-    }
+    both = before.live.keys() & after.live.keys()
+    return Touched(
+        created=tuple(sorted(after.live.keys() - before.live.keys())),
+        updated=tuple(sorted(n for n in both if before.live[n] != after.live[n])),
+        deleted=tuple(sorted(before.live.keys() - after.live.keys())),
+    )

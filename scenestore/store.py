@@ -10,7 +10,7 @@ Source:
 
 import contextlib
 import unicodedata
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from hashlib import sha256
 from pathlib import Path
 from types import TracebackType
@@ -87,7 +87,7 @@ class Store:
         self.records = Records(profile)
         self.projection = Projection(profile, self.ledger)
         self.counting = Counting(self.ledger.sets, self.records)
-        self.say = say or (lambda _: None)
+        self.say = say or _keep_quiet
         self._is_recovered = False
 
     def __enter__(self) -> Self:
@@ -210,8 +210,11 @@ class Store:
         Returns:
             The receipt or the refusal of CONTRACT section 5, JSON values only.
         """
-        is_text = isinstance(request, bytes | str)
-        batch = parse_batch(request) if is_text else batch_from(request)
+        batch = (
+            parse_batch(request)
+            if isinstance(request, bytes | str)
+            else batch_from(request)
+        )
         outcome = self.commit(batch, actor=actor, now=now)
         return receipts.answer(outcome, self.ledger.head())
 
@@ -316,7 +319,7 @@ class Store:
         return replace(receipt, revision=revision)
 
     @contextlib.contextmanager
-    def turn(self) -> Iterator[None]:
+    def turn(self) -> Generator[None]:
         """Hold the profile's lock, over a store that is in order."""
         with durable.locked(layout.lock_file(self.profile), wait_s=WAIT_S):
             for deed in recover(
@@ -350,11 +353,16 @@ class Store:
         policy: Policy,
     ) -> Receipt:
         counts = self.counting.members(after, events)
+        lists = receipts.touched(events)
         return Receipt(
             revision=None,
             seq=parent.seq + 1,
             batch=batch_id(parent.id, body_hash(batch)),
-            **receipts.by_action(events),
+            created=lists.created,
+            updated=lists.updated,
+            deleted=lists.deleted,
+            archived=lists.archived,
+            restored=lists.restored,
             consolidations=receipts.consolidations(events, parent.id, counts),
             members_missing=decision.members_missing,
             warnings=(
@@ -422,6 +430,10 @@ class Store:
         except OSError as error:
             self.say(f"the files were not drawn ({error}); the next commit draws them")
         return revision
+
+
+def _keep_quiet(_: str) -> None:
+    """Tell nobody."""
 
 
 def batch_id(parent: str | None, wish: str) -> str:

@@ -19,7 +19,7 @@ from scenestore.receipts import Receipt, capacity, cursor_move
 from scenestore.refusals import busy
 from scenestore.staging import changed_scenes
 from scenestore.store import Store, batch_id
-from scenestore_engine import wire
+from scenestore_engine import strictjson
 from scenestore_engine.admit import Import, ImportedScene, refusals
 from scenestore_engine.decide import Rejected
 from scenestore_engine.events import StateImported
@@ -27,6 +27,7 @@ from scenestore_engine.evolve import fold
 from scenestore_engine.faults import Fault, FaultCode
 from scenestore_engine.rules import line_complaint
 from scenestore_engine.state import Known, Meta, Scene, State
+from scenestore_engine.strictjson import Flaw, Json, step
 from scenestore_engine.times import iso, ms
 
 _FIELDS = ("scenes", "archived", "cursor")
@@ -42,9 +43,9 @@ def parse_import(payload: bytes, *, now: str) -> Import:
             "cursor": id}`` as JSON.
         now: What stands for times that are not given.
     """
-    request, faults = wire.decoded(payload)
-    if faults:
-        return Import(faults=faults)
+    request, flaws = strictjson.read(payload)
+    if flaws:
+        return Import(faults=tuple(map(_fault, flaws)))
     if not isinstance(request, dict):
         return Import(faults=(_wrong("", "an object", request),))
     found = [
@@ -59,7 +60,10 @@ def parse_import(payload: bytes, *, now: str) -> Import:
             found.append(_wrong(f"/{field}", "an object", named))
             continue
         for name, given in named.items():
-            path = f"/{field}/{name.replace('~', '~0').replace('/', '~1')}"
+            path = f"/{field}/{step(name)}"
+            if not isinstance(given, dict):
+                found.append(_wrong(path, "an object", given))
+                continue
             wrong = list(_form_faults(path, given))
             found += wrong
             if not wrong:
@@ -117,11 +121,14 @@ def _import(
     if faults:
         return Rejected(faults=faults, retry=not stopped)
     after, event = _staged(store, request, before, known, iso(now.at_ms))
+    lists = changed_scenes(before, after)
     receipt = Receipt(
         revision=None,
         seq=parent.seq + 1,
         batch=batch_id(parent.id, wish),
-        **changed_scenes(before, after),
+        created=lists.created,
+        updated=lists.updated,
+        deleted=lists.deleted,
         members_missing=tuple(
             s.filename for s in request.scenes if s.members is None and not s.archived
         ),
@@ -173,10 +180,7 @@ def _staged(
     return fold((event,), before, {handles: opened}), event
 
 
-def _form_faults(path: str, given: object) -> Iterator[Fault]:
-    if not isinstance(given, dict):
-        yield _wrong(path, "an object", given)
-        return
+def _form_faults(path: str, given: Mapping[str, Json]) -> Iterator[Fault]:
     for field in given:
         if field not in _SCENE_FIELDS:
             yield _unknown(f"{path}/{field}", field, _SCENE_FIELDS)
@@ -189,7 +193,7 @@ def _form_faults(path: str, given: object) -> Iterator[Fault]:
     yield from _meta_faults(f"{path}/meta", given.get("meta") or {})
 
 
-def _meta_faults(path: str, meta: object) -> Iterator[Fault]:
+def _meta_faults(path: str, meta: Json) -> Iterator[Fault]:
     if not isinstance(meta, dict):
         yield _wrong(path, "an object", meta)
         return
@@ -210,7 +214,7 @@ def _meta_faults(path: str, meta: object) -> Iterator[Fault]:
 
 
 def _scene(
-    path: str, name: str, given: Mapping[str, object], *, archived: bool, now: str
+    path: str, name: str, given: Mapping[str, Json], *, archived: bool, now: str
 ) -> ImportedScene:
     content, members = str(given["content"]), given.get("members")
     meta = msgspec.convert(given.get("meta") or {}, dict[str, object])
@@ -248,6 +252,10 @@ def _instant(value: object) -> int | None:
         return ms(value) if isinstance(value, str) else None
     except ValueError:
         return None
+
+
+def _fault(flaw: Flaw) -> Fault:
+    return Fault(code=flaw.code, path=flaw.path, message=flaw.message, hint=flaw.hint)
 
 
 def _wrong(path: str, wanted: str, got: object) -> Fault:

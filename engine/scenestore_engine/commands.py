@@ -9,7 +9,7 @@ from scenestore_engine.faults import Fault, Notice
 
 
 class AdvisoryMeta(msgspec.Struct, frozen=True, kw_only=True):
-    """META as a caller sent it; all but the summary is advice that the server weighs."""
+    """META as a caller sent it; all but the summary is advice that is weighed."""
 
     summary: str | None = None
     created: str | None = None
@@ -158,13 +158,12 @@ def body_hash(batch: Batch) -> str:
 
 
 def _sorted_sets(value: object) -> object:
-    """Return *value* with each set as a sorted list: sets have no order of their own."""
-    match value:
-        case dict():
-            return {key: _sorted_sets(item) for key, item in value.items()}
-        case frozenset() | set():
-            return sorted(value)
-        case list() | tuple():
-            return [_sorted_sets(item) for item in value]
-        case _:
-            return value
+    """Return *value* with each set as a sorted list: sets have no order."""
+    if isinstance(value, dict):
+        pairs = msgspec.convert(value, dict[str, object]).items()
+        return {key: _sorted_sets(item) for key, item in pairs}
+    if isinstance(value, frozenset | set):
+        return sorted(msgspec.convert(value, list[str]))
+    if isinstance(value, list | tuple):
+        return [_sorted_sets(item) for item in msgspec.convert(value, list[object])]
+    return value

@@ -129,7 +129,7 @@ def scene_is_live(path: str, filename: str, state: State) -> Iterator[Fault]:
 def sources_are_good(path: str, command: Consolidate, state: State) -> Iterator[Fault]:
     """Yield faults unless two or more distinct live scenes go into another."""
     folds = [folded(source) for source in command.sources]
-    wrong = []
+    wrong: list[str] = []
     if len(set(folds)) < 2:  # noqa: PLR2004 - two is what "several" begins with
         wrong.append(f"sources names {len(set(folds))} scenes; it takes 2 or more")
     wrong += [
@@ -509,7 +509,7 @@ def left_out(
 
     Those it may are the ids that L1 says are deleted.
     """
-    gaps = []
+    gaps: list[MemberGap] = []
     gone: set[str] = set()
     if command.members is None:
         return (), frozenset()

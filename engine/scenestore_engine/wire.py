@@ -11,28 +11,30 @@ Source:
 import difflib
 import json
 import re
-from collections import Counter
-from collections.abc import Collection, Iterator
-from typing import TypeAlias, TypeVar, get_args
+from collections.abc import Collection, Iterable, Iterator
+from typing import TypeVar, get_args
 
 import msgspec
 
+from scenestore_engine import strictjson
 from scenestore_engine.commands import AdvisoryMeta, Batch, Command, Write
 from scenestore_engine.faults import Fault, FaultCode, Notice, NoticeCode
-from scenestore_engine.policy import (
-    MAX_BATCH_BYTES,
-    MAX_DEPTH,
-    MAX_FILENAME_BYTES,
-    MAX_WRITES,
+from scenestore_engine.policy import MAX_WRITES
+from scenestore_engine.strictjson import (
+    MAX_SHOWN_CHARS,
+    TOO_DEEP,
+    Flaw,
+    Json,
+    Unfit,
+    clipped,
+    shown,
+    step,
+    syntax,
 )
+from scenestore_engine.texts import normal_body
 
 MAX_FAULTS = 500
 """Faults that are listed; nobody reads more, and the answer must stay bounded."""
-MAX_DIGITS = 18
-"""Digits of a whole number: so many fit into 64 bits, whoever reads them later."""
-
-
-Json: TypeAlias = "dict[str, Json] | list[Json] | str | int | float | bool | None"
 
 
 def parse_batch(payload: bytes | str) -> Batch:
@@ -64,22 +66,11 @@ def batch_from(request: object) -> Batch:
         # Unchecked, a list that holds itself is just one that is too deep.
         text = json.dumps(request, ensure_ascii=False, check_circular=False)
     except RecursionError:
-        return _refused(FaultCode.TOO_DEEP, _TOO_DEEP)
+        return _refused(FaultCode.TOO_DEEP, TOO_DEEP)
     except (TypeError, ValueError) as error:
         message = f"The request holds what JSON cannot say: {error}."
         return _refused(FaultCode.WRONG_TYPE, message)
     return parse_batch(text)
-
-
-def decoded(payload: bytes | str) -> tuple[Json, tuple[Fault, ...]]:
-    """Return what the JSON *payload* says, or None and what is wrong with it.
-
-    For requests that are no batch, so that the same limits hold for them.
-    """
-    reading = _Reading()
-    value = reading.request(payload)
-    faults = tuple(reading.faults)
-    return (None if faults or isinstance(value, _Unfit) else value), faults
 
 
 _JSON_NAMES = {"add_members": "addMembers", "restore_as": "as"}
@@ -151,57 +142,8 @@ _WORDS: dict[object, str] = {
     _Ids: "an array of texts",
     _Names: "an array of texts",
 }
-_BAD_TEXT = re.compile("[\0\ud800-\udfff]")
-_MAY_BE_BAD = re.compile(r"[\0\ud800-\udfff]|\\u(?:0000|[dD][89a-fA-F])")
 _JOINTS = re.compile(r"[\W_]+")
-_SQUARE = bytes.maketrans(b"{}", b"[]")
-_NO_BRACKETS = bytes(set(range(256)) - set(b"[]{}"))
-_TOO_DEEP = f"The request is nested deeper than {MAX_DEPTH} levels."
-_MAX_SHOWN_CHARS = MAX_FILENAME_BYTES
-_BLANK = " \t\n"
 _T = TypeVar("_T")
-
-
-class _Unfit(msgspec.Struct, frozen=True):
-    """Stands for a value whose own fault is said, so that no second one need be."""
-
-    code: FaultCode
-    message: str
-
-
-class _Hooks:
-    """What JSON's own reader makes of numbers and objects."""
-
-    def __init__(self) -> None:
-        self.has_unfit = False
-
-    def constant(self, name: str) -> object:
-        return self._unfit(FaultCode.NOT_JSON, f"JSON has no number {name}.")
-
-    def whole(self, digits: str) -> object:
-        if len(digits.lstrip("-")) <= MAX_DIGITS:
-            return int(digits)
-        message = f"The number is too long: more than {MAX_DIGITS} digits."
-        return self._unfit(FaultCode.WRONG_TYPE, message)
-
-    def fraction(self, digits: str) -> object:
-        number = float(digits)
-        if abs(number) < float("inf"):
-            return number
-        return self._unfit(FaultCode.WRONG_TYPE, "The number is too large.")
-
-    def object(self, pairs: list[tuple[str, object]]) -> object:
-        found = dict(pairs)
-        if len(found) < len(pairs):
-            for key, times in Counter(key for key, _ in pairs).items():
-                if times > 1:
-                    message = f"{_shown(key)} stands {times} times in one object."
-                    found[key] = self._unfit(FaultCode.DUPLICATE_KEY, message)
-        return found
-
-    def _unfit(self, code: FaultCode, message: str) -> _Unfit:
-        self.has_unfit = True
-        return _Unfit(code, message)
 
 
 class _Reading:
@@ -242,54 +184,14 @@ class _Reading:
             notices=tuple(named(n, filename=name(_owner(p))) for p, n in self.notices),
         )
 
-    def request(self, payload: bytes | str) -> "Json | _Unfit":
+    def request(self, payload: bytes | str) -> "Json | Unfit":
         """Return what the JSON *payload* says, having noted what is unfit in it."""
-        size = len(_utf8(payload) if isinstance(payload, str) else payload)
-        code, hint = FaultCode.NOT_JSON, None
-        if size <= MAX_BATCH_BYTES:
-            try:
-                text = payload if isinstance(payload, str) else payload.decode()
-                return self.value(text, "")
-            except UnicodeDecodeError as error:
-                where = f"byte {error.start} belongs to no character"
-                message = f"The JSON is not UTF-8: {where}."
-            except json.JSONDecodeError as error:
-                message = f"The request is not JSON: {_syntax(error)}."
-                hint = "Send one JSON object, without a code fence or comments."
-        else:
-            code = FaultCode.TOO_LARGE
-            limit = f"at most 4 MiB ({MAX_BATCH_BYTES} bytes) are taken"
-            message = f"The request has {size} bytes; {limit}."
-        self.fault(code, "", message, hint)
-        return _Unfit(code, message)
+        value, flaws = strictjson.read(payload)
+        return self._noted(value, flaws)
 
-    def value(self, text: str, path: str) -> "Json | _Unfit":
-        """Return what the JSON *text* at *path* says, having noted what is unfit in it.
-
-        Raises:
-            JSONDecodeError: It is no JSON.
-        """
-        text = text.removeprefix("\ufeff")
-        # A path has as many steps as there are levels around its place.
-        if _is_deeper(text, MAX_DEPTH - path.count("/")):
-            self.fault(FaultCode.TOO_DEEP, path, _TOO_DEEP)
-            return _Unfit(FaultCode.TOO_DEEP, _TOO_DEEP)
-        hooks = _Hooks()
-        value: Json = json.loads(
-            text,
-            object_pairs_hook=hooks.object,
-            parse_int=hooks.whole,
-            parse_float=hooks.fraction,
-            parse_constant=hooks.constant,
-        )
-        if hooks.has_unfit or _MAY_BE_BAD.search(text):
-            for place, found in _walk(value, path):
-                if isinstance(found, _Unfit):
-                    self.fault(found.code, place, found.message)
-                elif isinstance(found, str) and (bad := _BAD_TEXT.search(found)):
-                    name = "NUL" if bad.group() == "\0" else "a lone surrogate"
-                    message = f"The text holds {name} (U+{ord(bad.group()):04X})."
-                    self.fault(FaultCode.BAD_TEXT, place, message)
+    def _noted(self, value: "Json | Unfit", flaws: Iterable[Flaw]) -> "Json | Unfit":
+        for flaw in flaws:
+            self.fault(flaw.code, flaw.path, flaw.message, flaw.hint)
         return value
 
     def typed(self, value: object, path: str, kind: type[_T]) -> _T | None:
@@ -317,11 +219,11 @@ class _Reading:
 
     def _taken_from_text(self, text: str, path: str) -> object:
         try:
-            found = self.value(text, path)
+            found = self._noted(*strictjson.value_of(text, path))
         except json.JSONDecodeError as error:
-            message = f"The text looks like JSON and is not: {_syntax(error)}."
+            message = f"The text looks like JSON and is not: {syntax(error)}."
             self.fault(FaultCode.WRONG_TYPE, path, message)
-            return _Unfit(FaultCode.WRONG_TYPE, message)
+            return Unfit(FaultCode.WRONG_TYPE, message)
         message = f"{path or 'The request'} was sent as JSON text, and read as such."
         self.notice(NoticeCode.TEXT_TAKEN_AS_JSON, path, message, {"path": path})
         return found
@@ -341,8 +243,8 @@ class _Fields:
                 # Half a million of them would take minutes to compare.
                 is_listed = len(reading.faults) < MAX_FAULTS
                 hint = _hint(name, known) if is_listed else None
-                message = f"There is no field {_shown(name)} here."
-                self.fault(FaultCode.UNKNOWN_FIELD, _step(name), message, hint)
+                message = f"There is no field {shown(name)} here."
+                self.fault(FaultCode.UNKNOWN_FIELD, step(name), message, hint)
 
     def fault(
         self, code: FaultCode, step: str, message: str, hint: str | None = None
@@ -419,7 +321,7 @@ def _writes(top: _Fields) -> Iterator[Write]:
         values = top.reading.typed(value, path, _Object)
         if values is not None:
             match values.get("filename"):
-                case str() as name if name == _clipped(name):
+                case str() as name if name == clipped(name):
                     top.reading.names[path] = name
                 case _:
                     pass
@@ -460,8 +362,8 @@ def _action(write: _Fields) -> str | None:
     write.need("action", "A write")
     asked = write.values.get("action")
     action = _nearest(asked, _FIELDS) if isinstance(asked, str) else None
-    if asked != action and not isinstance(asked, _Unfit):
-        got = _shown(asked) if isinstance(asked, str) else _WORDS[type(asked)]
+    if asked != action and not isinstance(asked, Unfit):
+        got = shown(asked) if isinstance(asked, str) else _WORDS[type(asked)]
         message = f"The action is one of {', '.join(_FIELDS)}, and not {got}."
         hint = action and f"Did you mean `{action}`?"
         write.fault(FaultCode.UNKNOWN_ACTION, "action", message, hint)
@@ -477,7 +379,7 @@ def _value(write: _Fields, name: str, needed_by: str | None) -> object:
         return write.line(name)
     if name == "content":
         content = write.get(name, str)
-        return content and _body(content)
+        return content and normal_body(content)
     if name in ("members", "addMembers"):
         return write.get(name, _Ids)
     return write.get(name, _Names if name == "sources" else str)
@@ -498,46 +400,6 @@ def _meta(write: _Fields, needed_by: str | None) -> _Object | None:
         "updated": meta.get("updated", str),
         "heat": meta.get("heat", int),
     }
-
-
-def _body(text: str) -> str:
-    """Return *text* with LF and without outer blank lines; what is within stays."""
-    text = text.replace("\r\n", "\n").replace("\r", "\n")
-    if not text.strip(_BLANK):
-        return ""
-    start = text.rfind("\n", 0, len(text) - len(text.lstrip(_BLANK))) + 1
-    end = text.find("\n", len(text.rstrip(_BLANK)))
-    return text[start:] if end < 0 else text[start:end]
-
-
-def _is_deeper(text: str, levels: int) -> bool:
-    """Say whether JSON's reader would nest deeper, in a few passes at the speed of C.
-
-    Without escapes, every second piece between quotes is a string. Of the brackets that
-    remain, each round takes away the innermost pairs; what *levels* rounds leave is too
-    deep, or was never closed.
-    """
-    bare = _utf8(text).replace(rb"\\", b"").replace(rb"\"", b"").split(b'"')[::2]
-    left = b"".join(bare).translate(_SQUARE, _NO_BRACKETS)
-    for _ in range(levels):
-        left = left.replace(b"[]", b"")
-    return b"[]" in left or left.count(b"[") > levels
-
-
-def _walk(root: Json, path: str) -> Iterator[tuple[str, object]]:
-    """Yield *root*, and each value and each key in it, with its path."""
-    ahead = [(path, root)]
-    while ahead:
-        place, value = ahead.pop()
-        yield place, value
-        if isinstance(value, dict):
-            inner = [
-                (f"{place}/{_step(key)}", key, item) for key, item in value.items()
-            ]
-            yield from ((step, key) for step, key, _ in inner)
-            ahead += [(step, item) for step, _, item in reversed(inner)]
-        elif isinstance(value, list):
-            ahead += [(f"{place}/{i}", item) for i, item in enumerate(value)][::-1]
 
 
 def _refused(code: FaultCode, message: str, hint: str | None = None) -> Batch:
@@ -569,28 +431,4 @@ def _nearest(word: str, known: Collection[str]) -> str | None:
 
 
 def _small(word: str) -> str:
-    return _JOINTS.sub("", word[:_MAX_SHOWN_CHARS]).lower()
-
-
-def _clipped(text: str) -> str:
-    """Return the start of *text*, without what cannot be printed at all."""
-    start = text[:_MAX_SHOWN_CHARS] + "…" * (len(text) > _MAX_SHOWN_CHARS)
-    return _BAD_TEXT.sub("\ufffd", start)
-
-
-def _step(name: str) -> str:
-    """Return *name* as a step of a JSON Pointer. Source: RFC 6901, section 3."""
-    return _clipped(name).replace("~", "~0").replace("/", "~1")
-
-
-def _shown(text: str) -> str:
-    return json.dumps(_clipped(text), ensure_ascii=False)
-
-
-def _syntax(error: json.JSONDecodeError) -> str:
-    what = error.msg.removesuffix(" at").lower()
-    return f"{what} at line {error.lineno}, column {error.colno}"
-
-
-def _utf8(text: str) -> bytes:
-    return text.encode(errors="surrogatepass")
+    return _JOINTS.sub("", word[:MAX_SHOWN_CHARS]).lower()

@@ -275,7 +275,9 @@ class Ledger:
         archive = self.objects.tree(_folder(root, layout.ARCHIVE))
         places = root.get(layout.PLACES_FILE)
         live, archived = (
-            codec.decode_places(self.objects.blob(places.id)) if places else ({}, {})
+            codec.decode_places(self.objects.blob(places.id))
+            if places
+            else codec.NO_PLACES
         )
         cursor = root.get(layout.CURSOR_FILE)
         persona = root.get(layout.PERSONA_FILE)
@@ -301,7 +303,7 @@ class Ledger:
     ) -> dict[str, Scene]:
         files = self.objects.tree(_folder(root, layout.SCENES))
         members = self.objects.tree(_folder(root, layout.MEMBERS))
-        scenes = {}
+        scenes: dict[str, Scene] = {}
         for name, entry in files.items():
             if name not in places:
                 raise CorruptError(f"{layout.PLACES_FILE} does not know {name}")

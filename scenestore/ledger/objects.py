@@ -147,9 +147,9 @@ class Objects:
         return {1: "commit", 2: "tree", 3: "blob"}.get(number, "other")
 
     def starting_with(self, prefix: str) -> Iterator[str]:
-        """Yield the ids of stored objects that begin with *prefix*, 4 digits or more."""
+        """Yield the stored objects whose ids begin with *prefix*, 4 digits or more."""
         self._look_for_packs()
-        seen = set()
+        seen: set[str] = set()
         for name in list(self._packs):
             index = self._opened(name).index
             even = prefix[: len(prefix) // 2 * 2]

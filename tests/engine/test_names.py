@@ -52,7 +52,8 @@ def test_a_bad_name_gets_a_proposal_that_would_do(filename: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "left, right", [("ＡＢ.md", "ab.md"), ("οδος.md", "οδοσ.md"), ("ﬁre.md", "FIRE.md")]
+    ("left", "right"),
+    [("ＡＢ.md", "ab.md"), ("οδος.md", "οδοσ.md"), ("ﬁre.md", "FIRE.md")],
 )
 def test_names_that_look_alike_to_a_file_system_fold_alike(
     left: str, right: str

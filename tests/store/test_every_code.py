@@ -9,9 +9,10 @@ from typing import Any
 
 import pytest
 
-from scenestore import durable, layout, roll_back
+from scenestore import durable, import_state, layout, roll_back
 from scenestore.errors import Refusal
 from scenestore_engine.faults import FaultCode, NoticeCode
+from scenestore_engine.state import State
 
 Answer = dict[str, Any]
 KEY = "AKIA" + "ABCDEFGHIJ234567"
@@ -175,8 +176,7 @@ def _forget(world: Any, record_id: str) -> None:
     parent = world.store.head()
     handle = ledger.sets.make([], [record_id])
     state = ledger.state(parent.tree)
-    type(state)
-    after = type(state)(
+    after = State(
         live=state.live, archived=state.archived, forgotten=handle, cursor=state.cursor
     )
     world.store.append(
@@ -226,8 +226,6 @@ NOTICES: dict[NoticeCode, Callable[[Any], object]] = {
 
 
 def unknown_meta_dropped(world: Any) -> Answer:
-    from scenestore import import_state
-
     payload = (
         b'{"scenes": {"odd.md": {"meta": {"summary": "s", "mood": "blue"}, '
         b'"content": "- odd", "members": []}}}'

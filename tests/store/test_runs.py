@@ -1,6 +1,7 @@
 """Member runs: the same set, the same bytes, however it came to be."""
 
 import random
+from pathlib import Path
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -68,17 +69,15 @@ def test_no_id_is_lost_and_each_is_found_in_its_run() -> None:
         assert record_id in runs.from_bytes(files[run])
 
 
-def sets_in(tmp: object) -> Sets:
-    return Sets(Objects(layout.git_dir(tmp)))  # type: ignore[arg-type]
+def sets_in_memory() -> Sets:
+    return Sets(Objects(layout.git_dir(Path("/nowhere"))))
 
 
 @given(one=st.frozensets(IDS), two=st.frozensets(IDS), drop=st.frozensets(IDS))
 def test_a_set_made_by_union_has_the_handle_of_the_same_set_made_at_once(
     one: frozenset[str], two: frozenset[str], drop: frozenset[str]
 ) -> None:
-    from pathlib import Path
-
-    sets = sets_in(Path("/nowhere"))
+    sets = sets_in_memory()
     left, right = sets.make([], one), sets.make([], two)
 
     made = sets.make([left, right], add=drop | {"new"}, drop=drop)
@@ -92,9 +91,7 @@ def test_a_set_made_by_union_has_the_handle_of_the_same_set_made_at_once(
 
 
 def test_growing_and_shrinking_across_the_limit_gives_the_same_bytes() -> None:
-    from pathlib import Path
-
-    sets = sets_in(Path("/nowhere"))
+    sets = sets_in_memory()
     ids = many(3_000)
     handle = sets.make([], ids[:1_000])
 
@@ -106,9 +103,7 @@ def test_growing_and_shrinking_across_the_limit_gives_the_same_bytes() -> None:
 
 
 def test_adding_to_a_split_month_opens_one_run() -> None:
-    from pathlib import Path
-
-    sets = sets_in(Path("/nowhere"))
+    sets = sets_in_memory()
     ids = many(3_000)
     before = sets.make([], ids[1:])
 
