@@ -4,13 +4,17 @@ import contextlib
 import os
 import shlex
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 from scenestore_cli.errors import FaceError
+from scenestore_cli.output import say
+
+if TYPE_CHECKING:
+    from scenestore import Store
 
 PROFILE_VARIABLE = "SCENESTORE_PROFILE"
 ACTOR_VARIABLE = "SCENESTORE_ACTOR"
@@ -49,6 +53,25 @@ def profile_option(function: _Function) -> _Function:
 def new_profile_option(function: _Function) -> _Function:
     """Add ``--profile``: one that need not be there yet."""
     return _profile(_any)(function)
+
+
+@contextlib.contextmanager
+def opened(profile: Path, actor: str | None = None) -> "Generator[Store]":
+    """Yield the store of *profile*; what it mends is told on stderr.
+
+    Args:
+        profile: An existing one, or one to be made.
+        actor: Who acts; None: this face.
+    """
+    from scenestore import Store  # noqa: PLC0415 - a policy is read without a store
+
+    store = Store(profile, actor=actor or ACTOR, say=say)
+    try:
+        yield store
+    finally:
+        # An error about a damaged pack still looks at the pack; the process ends soon.
+        with contextlib.suppress(BufferError):
+            store.close()
 
 
 def read_input(name: str) -> bytes:

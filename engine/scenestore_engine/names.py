@@ -64,7 +64,7 @@ def complaints(filename: str) -> Iterator[str]:
 def proposal(filename: str) -> str:
     """Return a filename that would do, as near to *filename* as it goes."""
     stem = unicodedata.normalize("NFC", filename)
-    stem = re.sub(r"(?i)\.md(own|arkdown)?$", "", stem.replace("\\", "/").rstrip())
+    stem = re.sub(r"(?i)\.(?:md|mdown|markdown|txt)$", "", stem.replace("\\", "/").rstrip())
     stem = "".join(char if _is_allowed(char) else "-" for char in stem)
     stem = re.sub(r"\.{2,}", ".", re.sub(r"-{2,}", "-", stem)).strip(".-")
     room_bytes = MAX_FILENAME_BYTES - len(SUFFIX)

@@ -127,7 +127,9 @@ def test_each_source_that_is_not_live_is_named_at_its_place() -> None:
 
 
 def test_a_target_that_nearly_has_the_name_of_another_scene_is_refused() -> None:
-    faults = faults_of(consolidate("C.md", "a.md", "b.md"), live=("a.md", "b.md", "c.md"))
+    faults = faults_of(
+        consolidate("C.md", "a.md", "b.md"), live=("a.md", "b.md", "c.md")
+    )
 
     assert places(faults) == [("scene_exists", "filename")]
 
@@ -231,9 +233,7 @@ def test_an_archived_scene_comes_back_under_its_name_or_another() -> None:
 
 
 def test_a_restore_under_a_live_name_is_refused_and_offers_another() -> None:
-    faults = faults_of(
-        Restore(filename="a.md"), live=("a.md",), archived=("a.md",)
-    )
+    faults = faults_of(Restore(filename="a.md"), live=("a.md",), archived=("a.md",))
 
     assert places(faults) == [("scene_exists", "filename")]
     assert '"as"' in (faults[0].hint or "")

@@ -4,12 +4,11 @@ from pathlib import Path
 
 import click
 
-from scenestore import Store
 from scenestore.check import Checked, Problem
 from scenestore.check import check as check_of
 from scenestore_cli.errors import ExitCode
-from scenestore_cli.options import json_option, profile_option
-from scenestore_cli.output import counted, line, print_json, say, short
+from scenestore_cli.options import json_option, opened, profile_option
+from scenestore_cli.output import counted, line, print_json, short
 
 
 @click.command()
@@ -25,7 +24,7 @@ def check(profile: Path, *, replay: bool, as_json: bool) -> ExitCode:
 
     Damage exits with 3. The work of another hand is told, too, but is no damage.
     """
-    with Store(profile, say=say) as store:
+    with opened(profile) as store:
         if store.ledger.head() is None:
             store.head()  # raises: there is no store
         found = check_of(store.ledger, store.projection, replay=replay)

@@ -5,17 +5,15 @@ from pathlib import Path
 import click
 from msgspec.structs import replace
 
-from scenestore import Store
 from scenestore_cli.answers import tell_outcome
 from scenestore_cli.errors import ExitCode
 from scenestore_cli.options import (
-    ACTOR,
     actor_option,
     json_option,
+    opened,
     profile_option,
     read_input,
 )
-from scenestore_cli.output import say
 from scenestore_engine.wire import parse_batch
 
 
@@ -39,7 +37,7 @@ def commit(
     batch = parse_batch(read_input(file))
     if dry_run:
         batch = replace(batch, dry_run=True)
-    with Store(profile, actor=actor or ACTOR, say=say) as store:
+    with opened(profile, actor) as store:
         before = store.ledger.head()
         outcome = store.commit(batch)
         return tell_outcome(outcome, store, before=before, as_json=as_json)

@@ -4,17 +4,16 @@ from pathlib import Path
 
 import click
 
-from scenestore import Store, import_state
+from scenestore import import_state
 from scenestore_cli.answers import tell_outcome
 from scenestore_cli.errors import ExitCode
 from scenestore_cli.options import (
-    ACTOR,
     actor_option,
     json_option,
+    opened,
     profile_option,
     read_input,
 )
-from scenestore_cli.output import say
 
 
 @click.command("import")
@@ -35,7 +34,7 @@ def import_(state: str, profile: Path, actor: str | None, *, as_json: bool) -> E
     "cursor": ID}; all parts are optional. Capacity does not stop it.
     """
     payload = read_input(state)
-    with Store(profile, actor=actor or ACTOR, say=say) as store:
+    with opened(profile, actor) as store:
         before = store.ledger.head()
         outcome = import_state(store, payload)
         return tell_outcome(outcome, store, before=before, as_json=as_json)

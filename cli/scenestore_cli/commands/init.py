@@ -4,15 +4,14 @@ from pathlib import Path
 
 import click
 
-from scenestore import Store
 from scenestore_cli.options import (
-    ACTOR,
     actor_option,
     json_option,
     new_profile_option,
     next_steps,
+    opened,
 )
-from scenestore_cli.output import line, print_json, say
+from scenestore_cli.output import line, print_json
 
 
 @click.command()
@@ -25,7 +24,7 @@ def init(profile: Path, actor: str | None, *, as_json: bool) -> None:
     Without -P or SCENESTORE_PROFILE it is the nearest folder upwards that holds
     memoryDB, else the current folder. A store that is there stays as it is.
     """
-    with Store(profile, actor=actor or ACTOR, say=say) as store:
+    with opened(profile, actor) as store:
         is_new = store.init()
         head = store.head()
     if as_json:

@@ -9,7 +9,7 @@ import click
 from scenestore import Store, TooNewError
 from scenestore.codec import Record
 from scenestore.ledger import Revision
-from scenestore_cli.options import json_option, profile_option
+from scenestore_cli.options import json_option, opened, profile_option
 from scenestore_cli.output import (
     cells,
     is_narrow,
@@ -17,7 +17,6 @@ from scenestore_cli.output import (
     minute,
     padded,
     print_json,
-    say,
     short,
 )
 from scenestore_engine.events import Event
@@ -44,7 +43,7 @@ def log(profile: Path, most: int | None, *, as_json: bool) -> None:
     Each has its number, the beginning of its commit id, when it was made (UTC), who
     acted, and what it did. A dash stands where another program's commit has no number.
     """
-    with Store(profile, say=say) as store:
+    with opened(profile) as store:
         newest = store.head()
         found = islice(store.ledger.back_from(store.ledger.head()), most)
         if as_json:

@@ -7,9 +7,14 @@ from pathlib import Path
 
 import click
 
-from scenestore import Store
 from scenestore.organise import Progress, Summary, organise
-from scenestore_cli.options import actor_option, json_option, next_steps, profile_option
+from scenestore_cli.options import (
+    actor_option,
+    json_option,
+    next_steps,
+    opened,
+    profile_option,
+)
 from scenestore_cli.output import counted, line, print_json, say
 
 ACTOR = "organise"
@@ -29,7 +34,7 @@ def organize(profile: Path, actor: str | None, *, as_json: bool) -> None:
     interrupted run is taken up by the next one.
     """
     with (
-        Store(profile, actor=actor or ACTOR, say=say) as store,
+        opened(profile, actor or ACTOR) as store,
         _progress_told() as progress,
     ):
         summary = organise(store, actor=actor or ACTOR, progress=progress)

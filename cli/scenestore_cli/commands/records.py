@@ -5,11 +5,11 @@ from pathlib import Path
 import click
 import msgspec
 
-from scenestore import Refusal, Store
+from scenestore import Refusal
 from scenestore.records import Increment, ReadWarning
 from scenestore_cli.answers import tell_refusal
 from scenestore_cli.errors import ExitCode
-from scenestore_cli.options import json_option, profile_option
+from scenestore_cli.options import json_option, opened, profile_option
 from scenestore_cli.output import counted, line, print_json, say, table
 
 
@@ -49,7 +49,7 @@ def records(
 
     No cursor moves by reading: a batch moves it, see commit.
     """
-    with Store(profile, say=say) as store:
+    with opened(profile) as store:
         increment = store.read_l1_increment(
             cursor=cursor, max_records=max_records, late=late, late_cursor=late_cursor
         )

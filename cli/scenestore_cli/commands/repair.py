@@ -5,11 +5,10 @@ from pathlib import Path
 import click
 import msgspec
 
-from scenestore import Store
 from scenestore.upkeep import repair as repair_of
 from scenestore_cli.answers import tell_faults
 from scenestore_cli.errors import ExitCode
-from scenestore_cli.options import json_option, profile_option
+from scenestore_cli.options import json_option, opened, profile_option
 from scenestore_cli.output import line, print_json, say
 
 
@@ -27,7 +26,7 @@ def repair(profile: Path, *, accept_head: bool, as_json: bool) -> ExitCode:
     What another hand wrote goes to memoryDB/l2/.git/scenestore/rescued; the history
     is not changed. What a repair cannot mend exits with 2.
     """
-    with Store(profile, say=say) as store:
+    with opened(profile) as store:
         done = repair_of(store, accept_head=accept_head)
     if as_json:
         print_json({"success": not done.blocked, **msgspec.to_builtins(done)})

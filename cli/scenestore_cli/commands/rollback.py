@@ -4,11 +4,10 @@ from pathlib import Path
 
 import click
 
-from scenestore import Store, roll_back
+from scenestore import roll_back
 from scenestore_cli.answers import tell_outcome
 from scenestore_cli.errors import ExitCode
-from scenestore_cli.options import ACTOR, actor_option, json_option, profile_option
-from scenestore_cli.output import say
+from scenestore_cli.options import actor_option, json_option, opened, profile_option
 
 
 @click.command()
@@ -34,7 +33,7 @@ def rollback(
     Scenes, archive, members, dismissals and cursor become what they were at REV. What
     came after it stays in the history, so that a rollback can be rolled back.
     """
-    with Store(profile, actor=actor or ACTOR, say=say) as store:
+    with opened(profile, actor) as store:
         before = store.ledger.head()
         outcome = roll_back(
             store, rev, keep_cursor=keep_cursor, reason=reason, dry_run=dry_run

@@ -13,7 +13,7 @@ from scenestore.ledger import Revision
 from scenestore.revisions import resolve
 from scenestore_cli.answers import tell_refusal
 from scenestore_cli.errors import ExitCode
-from scenestore_cli.options import json_option, profile_option
+from scenestore_cli.options import json_option, opened, profile_option
 from scenestore_cli.output import (
     counted,
     line,
@@ -62,7 +62,7 @@ def scenes(
     the same name. A name that there is not exits with 2. REV is a number of the log,
     a commit id or a beginning of one, HEAD~n, or a receipt's backupDir.
     """
-    with Store(profile, say=say) as store:
+    with opened(profile) as store:
         if names:
             return _read(store, names, at, as_json=as_json)
         revision = resolve(store.ledger, at) if at is not None else store.head()

@@ -7,14 +7,14 @@ from pathlib import Path
 import click
 import msgspec
 
-from scenestore import Store, layout
+from scenestore import layout
 from scenestore.codec import Record
 from scenestore.ledger import Revision
 from scenestore.revisions import SceneChange, changes, resolve
 from scenestore_cli.answers import tell_refusal
 from scenestore_cli.errors import ExitCode
-from scenestore_cli.options import json_option, profile_option
-from scenestore_cli.output import diff, facts, line, lines, minute, print_json, say
+from scenestore_cli.options import json_option, opened, profile_option
+from scenestore_cli.output import diff, facts, line, lines, minute, print_json
 from scenestore_engine.faults import Fault
 
 _TRAILER = "Scene-"
@@ -30,7 +30,7 @@ def show(rev: str, profile: Path, *, as_json: bool) -> ExitCode:
     REV is a number of the log, a commit id or a beginning of one, HEAD, HEAD~n, or a
     receipt's backupDir.
     """
-    with Store(profile, say=say) as store:
+    with opened(profile) as store:
         store.head()
         revision = resolve(store.ledger, rev)
         if isinstance(revision, Fault):

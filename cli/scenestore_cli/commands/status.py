@@ -6,11 +6,10 @@ from pathlib import Path
 import click
 import msgspec
 
-from scenestore import Store
 from scenestore.upkeep import Status
 from scenestore.upkeep import status as status_of
 from scenestore_cli.answers import coverage_text, tell_faults
-from scenestore_cli.options import json_option, profile_option
+from scenestore_cli.options import json_option, opened, profile_option
 from scenestore_cli.output import counted, facts, minute, print_json, say, short
 from scenestore_engine.state import Cursor
 
@@ -23,7 +22,7 @@ def status(profile: Path, *, as_json: bool) -> None:
 
     Nothing is changed, and no turn is waited for.
     """
-    with Store(profile, say=say) as store:
+    with opened(profile) as store:
         found = status_of(store)
     if as_json:
         print_json(msgspec.to_builtins(found))
