@@ -10,6 +10,7 @@ import re
 
 import msgspec
 
+from scenestore_engine.policy import MAX_HEAT
 from scenestore_engine.state import Meta
 from scenestore_engine.texts import normal_body
 from scenestore_engine.times import is_canonical, iso, ms
@@ -104,8 +105,9 @@ def _time(said: str | None, otherwise: str) -> str:
 
 
 def _heat(said: str | None) -> int:
-    is_number = said is not None and re.fullmatch(r"\s*\d{1,15}\s*", said, re.ASCII)
-    return int(said) if said is not None and is_number else 1
+    if said is None or not re.fullmatch(r"\s*\d{1,100}\s*", said, re.ASCII):
+        return 1
+    return min(int(said), MAX_HEAT)
 
 
 def _summary(body: str) -> str:

@@ -55,6 +55,7 @@ def check(ledger: Ledger, projection: Projection, *, replay: bool) -> Checked:
             parent's state and the revision's events gives exactly its tree.
     """
     walk = _Walk(ledger, projection)
+    ledger.objects.look_afresh()  # what this process remembers proves nothing
     try:
         problems = tuple(walk.problems(replay=replay))
     finally:
@@ -71,7 +72,13 @@ class _Walk:
         self._proved: set[tuple[str, str]] = set()
 
     def problems(self, *, replay: bool) -> Iterator[Problem]:
-        head = self._ledger.head()
+        for message in self._ledger.objects.pack_problems():
+            yield _damage(None, message)
+        try:
+            head = self._ledger.head()
+        except CorruptError as error:
+            yield _damage(None, str(error))
+            return
         if head is None:
             yield _damage(None, "there is no revision")
             return
@@ -190,7 +197,8 @@ class _Walk:
     def _of_event(
         self, revision: Revision, event: Event, before: State
     ) -> Iterator[Problem]:
-        """Prove what an event says of META and members against what it names."""
+        """Prove what an event says of META, members and states by what it names."""
+        yield from self._of_restored(revision, event, before)
         if not isinstance(event, SceneCreated | SceneUpdated | ScenesConsolidated):
             return
         name = event.filename
@@ -208,9 +216,34 @@ class _Walk:
             if lost:
                 yield _damage(revision.id, f"{name} lost {len(lost)} members")
 
+    def _of_restored(
+        self, revision: Revision, event: Event, before: State
+    ) -> Iterator[Problem]:
+        if isinstance(event, StoreRolledBack):
+            named = self._ledger.revision(event.revision)
+            if self._ledger.handles(named.tree) != event.state:
+                yield _damage(revision.id, f"it is not what revision {named.seq} kept")
+        elif isinstance(event, StateImported):
+            after = self._ledger.opened(event.state)
+            lost = [
+                name
+                for old, new in (
+                    (before.live, after.live),
+                    (before.archived, after.archived),
+                )
+                for name, scene in old.items()
+                if new.get(name) != scene
+            ]
+            if lost:
+                yield _damage(revision.id, f"the import lost {', '.join(lost[:5])}")
+
     def _of_files(self, head: str) -> Iterator[Problem]:
-        tree = self._ledger.revision(head).tree
-        for drift in self._projection.drift(tree):
+        try:
+            drifts = self._projection.drift(self._ledger.revision(head).tree)
+        except CorruptError as error:
+            yield _damage(None, str(error))
+            return
+        for drift in drifts:
             yield Problem(
                 revision=None,
                 message=f"{drift.path} is another hand's work ({drift.kind}).",

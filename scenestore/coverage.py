@@ -252,8 +252,7 @@ class _Spare:
         )
         had = _ids_in(self._db, bag) if bag is not None else frozenset[str]()
         if bag is None:
-            highest = "SELECT coalesce(max(abs(bag)), 0) + 1 FROM bag"
-            bag = int(self._db.execute(highest).fetchone()[0]) * run.sign
+            bag = self._unused(run.sign)
         self._db.execute(
             "INSERT OR REPLACE INTO bag VALUES (?, ?, ?, ?)",
             (bag, run.handle, len(ids), "\n".join(sorted(ids))),
@@ -267,6 +266,12 @@ class _Spare:
             self._change(bag, gone=_ids_in(self._db, bag), came=frozenset())
             self._db.execute("DELETE FROM bag WHERE bag = ?", (bag,))
         self._bags = {}
+
+    def _unused(self, sign: int) -> int:
+        ends = "SELECT max(0, coalesce(max(bag), 0)) FROM bag"
+        if sign < 0:
+            ends = "SELECT min(0, coalesce(min(bag), 0)) FROM bag"
+        return int(self._db.execute(ends).fetchone()[0]) + sign
 
     def _hook(self, run: _Run, bag: int) -> None:
         self._db.execute(

@@ -26,8 +26,13 @@ DIR_MODE = 0o700
 _AT_FDCWD = -100
 _RENAME_EXCHANGE = 2
 _POLL_S = 0.02
-TEMPORARY = "tmp_"
-"""What every temporary of ours begins with; then comes the pid of its writer."""
+TEMPORARY = ".tmp_"
+"""What a temporary beside a file begins with, then comes the pid of its writer. It is
+hidden, and no scene can be called so."""
+PACK_TEMPORARY = "tmp_pack_"
+INDEX_TEMPORARY = "tmp_idx_"
+REF_TEMPORARY = "tmp_ref_"
+_MAX_NAME_BYTES = 200
 
 
 def make_dir(path: Path) -> None:
@@ -45,10 +50,13 @@ def read_plain(path: Path) -> bytes | None:
         if error.errno in (errno.ENOENT, errno.ENOTDIR, errno.ELOOP, errno.ENXIO):
             return None
         raise
-    with os.fdopen(handle, "rb") as file:
-        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+    try:
+        if not stat.S_ISREG(os.fstat(handle).st_mode):
             return None
-        return file.read()
+        with os.fdopen(handle, "rb", closefd=False) as file:
+            return file.read()
+    finally:
+        os.close(handle)
 
 
 def write_new(path: Path, data: bytes, *, sync: bool) -> None:
@@ -94,8 +102,14 @@ def append_line(path: Path, line: bytes) -> None:
 
 
 def temporary_beside(path: Path) -> Path:
-    """Return a name for a temporary of this process in the folder of *path*."""
-    return path.with_name(f"{TEMPORARY}{os.getpid()}_{path.name}"[:200])
+    """Return a free name for a temporary of this process in the folder of *path*."""
+    number = 0
+    while True:
+        name = f"{TEMPORARY}{os.getpid()}_{number}_{path.name}"
+        temporary = path.with_name(_fitting(name))
+        if not os.path.lexists(temporary):
+            return temporary
+        number += 1
 
 
 def swap_in(path: Path, data: bytes) -> Path | None:
@@ -115,7 +129,7 @@ def swap_in(path: Path, data: bytes) -> Path | None:
 
 def take_away(path: Path) -> Path | None:
     """Move what stands at *path* aside, and return where; None if nothing does."""
-    aside = path.with_name(f"{TEMPORARY}{os.getpid()}_old_{path.name}"[:200])
+    aside = temporary_beside(path)
     try:
         path.rename(aside)
     except FileNotFoundError:
@@ -128,11 +142,19 @@ def move_into(path: Path, folder: Path, name: str) -> Path:
     make_dir(folder)
     number = 0
     while True:
-        target = folder / (name if not number else f"{number}-{name}")
-        if not target.exists() and not target.is_symlink():
+        target = folder / _fitting(name if not number else f"{number}-{name}")
+        if not os.path.lexists(target):
             path.rename(target)
             return target
         number += 1
+
+
+def _fitting(name: str) -> str:
+    """Return *name*, cut to what any file system takes."""
+    whole = os.fsencode(name)
+    if len(whole) <= _MAX_NAME_BYTES:
+        return name
+    return whole[:_MAX_NAME_BYTES].decode("utf-8", "ignore")
 
 
 def remove_empty_dirs(folder: Path, until: Path) -> None:
@@ -154,17 +176,10 @@ def add_pack(folder: Path, name: str, pack: bytes, index: bytes) -> None:
     Stays true:
         A reader finds a pack by its index, and the index is named after the pack.
     """
+    pid = os.getpid()
     parts = (
-        (
-            folder / f"{TEMPORARY}pack_{os.getpid()}_{name}",
-            folder / f"{name}.pack",
-            pack,
-        ),
-        (
-            folder / f"{TEMPORARY}idx_{os.getpid()}_{name}",
-            folder / f"{name}.idx",
-            index,
-        ),
+        (folder / f"{PACK_TEMPORARY}{pid}_{name}", folder / f"{name}.pack", pack),
+        (folder / f"{INDEX_TEMPORARY}{pid}_{name}", folder / f"{name}.idx", index),
     )
     try:
         for temporary, _, data in parts:
@@ -194,7 +209,7 @@ def move_ref(ref: Path, own: Path, *, old: bytes | None, new: bytes) -> bool:
         DiskError: The disk failed before the ref moved. Nothing was changed.
         OutcomeUnknownError: It failed after; the next open tells.
     """
-    temporary = own / f"{TEMPORARY}ref_{os.getpid()}"
+    temporary = own / f"{REF_TEMPORARY}{os.getpid()}"
     lock = ref.with_name(ref.name + ".lock")
     try:
         temporary.unlink(missing_ok=True)

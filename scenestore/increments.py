@@ -13,7 +13,7 @@ import msgspec
 from scenestore import recordindex
 from scenestore.layout import SHARD_SUFFIX
 from scenestore.recordcursor import Found, ReadWarning, place_text, text_of
-from scenestore.recordindex import Position, Spot
+from scenestore.recordindex import END, Position, Spot
 from scenestore.shardlines import whole
 from scenestore.shards import Shards, read_spots
 from scenestore_engine.state import Cursor
@@ -44,8 +44,6 @@ class Look(msgspec.Struct, frozen=True, kw_only=True):
 
     folder: Path
     shards: Shards
-    distrusted: frozenset[str]
-    """Shards that were read whole for this look."""
 
     def read(
         self, spots: list[Spot]
@@ -57,7 +55,7 @@ class Look(msgspec.Struct, frozen=True, kw_only=True):
             try:
                 record = whole(data)
             except ValueError:
-                if spot.shard not in self.distrusted:
+                if spot.shard not in self.shards.distrusted:
                     raise StaleError(spot.shard) from None
                 warnings.append(_damaged(spot.shard, spot.line, "unreadable"))
                 continue
@@ -92,7 +90,7 @@ class Page(msgspec.Struct, frozen=True, kw_only=True):
         next_cursor = self.given
         if end is not None:
             # What is dead has been seen too: the cursor moves past it.
-            before = following[0].position if following else None
+            before = following[0].position if following else END
             dead = recordindex.last_nameable(self.db, end.position, before)
             end = dead or end
             next_cursor = text_of(self.db, end, self.own)
@@ -142,7 +140,7 @@ class Page(msgspec.Struct, frozen=True, kw_only=True):
         lines = recordindex.damage_between(
             self.db,
             cursor.place if cursor else ("", 0),
-            (end.shard, end.line) if end else None,
+            (end.shard, end.line) if end else END,
             MAX_DAMAGED + 1,
         )
         for shard, line, reason in lines[:MAX_DAMAGED]:

@@ -135,15 +135,16 @@ def _phrase(event: Event) -> str:  # noqa: C901, PLR0912 - one case an event
         case SceneRestored(filename=name, restored_as=other):
             return f"restore {name}" + (f" as {other}" if other != name else "")
         case DismissalsChanged(added=added, removed=removed):
-            return (
-                f"dismiss {added} records" if added else f"take back {removed} records"
-            )
+            if added:
+                return f"dismiss {_counted(added, 'record')}"
+            return f"take back {_counted(removed, 'record')}"
         case CursorMoved(to=to):
             return f"move the cursor to {to.record_id}"
         case PersonaRequested():
             return "ask for a new persona"
         case StateImported(scenes=scenes, archived=archived):
-            return f"import {len(scenes) + len(archived)} scenes"
+            count = len(scenes) + len(archived)
+            return f"import {_counted(count, 'scene') if count else 'a cursor'}"
         case StoreRolledBack(revision=revision, seq=seq):
             return f"roll back to {seq} ({revision[:10]})"
         case _:
@@ -188,9 +189,9 @@ def _body_line(
 ) -> str:
     name, heat = event.filename, event.meta.heat
     verb = "consolidate" if isinstance(event, ScenesConsolidated) else "update"
-    members = _members(counts.get(name, 0))
+    members = _counted(counts.get(name, 0), "member")
     if isinstance(event, SceneUpdated):
-        members = "+" + _members(added.get(name, 0))
+        members = _signed(added.get(name, 0))
     elif isinstance(event, SceneCreated):
         verb = "create"
     return f"{verb} {name}: {event.meta.summary} ({members}, heat {heat})" + (
@@ -198,8 +199,12 @@ def _body_line(
     )
 
 
-def _members(count: int) -> str:
-    return "1 member" if count == 1 else f"{count} members"
+def _counted(count: int, word: str) -> str:
+    return f"{count} {word}" if count in (1, -1) else f"{count} {word}s"
+
+
+def _signed(count: int) -> str:
+    return ("+" if count >= 0 else "") + _counted(count, "member")
 
 
 def _because(reason: str | None) -> str:

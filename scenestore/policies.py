@@ -4,13 +4,14 @@ Source:
     CONTRACT section 6.
 """
 
+import os
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 
 import msgspec
 
-from scenestore import durable, layout
+from scenestore import layout
 from scenestore.errors import CallerError
 from scenestore_engine.policy import Policy
 
@@ -53,9 +54,11 @@ def values(policy: Policy) -> dict[str, bool | int | str]:
 
 def _written(profile: Path) -> dict[str, object]:
     path = layout.policy_file(profile)
-    data = durable.read_plain(path)
-    if data is None:
+    if not os.path.lexists(path):
         return {}
+    if not path.is_file():  # a link to a file is followed: the host put it there
+        raise _refused(path, ["it is no file"])
+    data = path.read_bytes()
     try:
         return tomllib.loads(data.decode("utf-8-sig"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:

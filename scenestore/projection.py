@@ -76,15 +76,18 @@ class Projection:
         for line in data.split(b"\n")[:-1]:
             try:
                 last = _LINES.decode(line)
-            except msgspec.MsgspecError:
+            except (msgspec.MsgspecError, UnicodeDecodeError):
                 return Drawn()
             paths |= last.paths
+        if data and not data.endswith(b"\n"):
+            last = msgspec.structs.replace(last, scene_index=None)  # a later one was
         return msgspec.structs.replace(last, paths=paths)
 
     def _note(self, drawn: Drawn, before: Drawn, *, whole: bool) -> None:
         path = layout.drawn_file(self._profile)
-        lines = (durable.read_plain(path) or b"").count(b"\n")
-        if not whole and before.revision is not None and 0 < lines < _MAX_LINES:
+        there = durable.read_plain(path) or b""
+        can_grow = there.endswith(b"\n") and there.count(b"\n") < _MAX_LINES
+        if not whole and before.revision is not None and can_grow:
             durable.append_line(path, msgspec.json.encode(drawn) + b"\n")
             return
         if not whole:
@@ -124,13 +127,22 @@ class Projection:
         return [drift for drift in found if drift is not None]
 
     def _present(self) -> Iterator[str]:
+        folder = self._root / layout.SCENES
+        if self._is_behind_link(f"{layout.SCENES}/"):
+            return
         try:
-            with os.scandir(self._root / layout.SCENES) as entries:
+            with os.scandir(folder) as entries:
                 for entry in entries:
                     if not entry.name.startswith(durable.TEMPORARY):
                         yield f"{layout.SCENES}/{entry.name}"
         except (FileNotFoundError, NotADirectoryError):
             return
+
+    def _is_behind_link(self, path: str) -> bool:
+        """Say whether a folder on the way to *path* is a link: none is followed."""
+        parts = path.split("/")[:-1]
+        ways = ("/".join(parts[: count + 1]) for count in range(len(parts)))
+        return any((self._root / way).is_symlink() for way in ways)
 
     def _drift_at(
         self,
@@ -141,9 +153,13 @@ class Projection:
     ) -> Drift | None:
         ours = {files.get(path), drawn.paths.get(path)} - {None}
         full = self._root / path
+        if self._is_behind_link(path):
+            return Drift(path=path, kind=DriftKind.NOT_A_FILE)
         data = durable.read_plain(full)
         if data is None:
-            if full.is_symlink() or full.exists():
+            if full.is_symlink() and blob_id(os.fsencode(full.readlink())) in ours:
+                return None  # a commit of another hand holds just this link
+            if os.path.lexists(full):
                 return Drift(path=path, kind=DriftKind.NOT_A_FILE)
             # Drawn, and gone; what was never drawn is merely behind.
             was_drawn = drawn.paths.get(path) is not None
@@ -163,16 +179,11 @@ class Projection:
 
     def _was_ours(self, path: str, blob: str) -> bool:
         """Say whether *blob* stood at *path* in some revision: then it is no drift."""
-        head = self._ledger.head()
-        folder, _, name = path.partition("/")
-        for revision in self._ledger.back_from(head):
-            root = self._ledger.objects.tree(revision.tree)
-            if folder not in root:
-                continue
-            entry = self._ledger.objects.tree(root[folder].id).get(name)
-            if entry is not None and entry.id == blob:
-                return True
-        return False
+        folder, _, name = path.rpartition("/")
+        return any(
+            self._ledger.folder(revision.tree, folder).get(name) == blob
+            for revision in self._ledger.back_from(self._ledger.head())
+        )
 
     # Drawing
 
@@ -196,12 +207,15 @@ class Projection:
         changes = self._ledger.changed(before, tree)
         if over is not None:
             changes = {**self._ledger.changed(over, tree), **changes}
+        # What goes, goes first: a file may stand where a folder is to be.
+        in_order = sorted(changes.items(), key=lambda item: item[1].after is not None)
         rescued = [
             moved
-            for path, change in changes.items()
+            for path, change in in_order
             if (moved := self._draw_file(path, change, known)) is not None
         ]
-        index_sum = self._draw_scene_index(known, before, tree, state, changes)
+        index_sum, aside = self._draw_scene_index(known, before, tree, state, changes)
+        rescued += aside
         after = {path: change.after for path, change in changes.items()}
         git_index = (
             not whole
@@ -243,14 +257,15 @@ class Projection:
         for path in sorted({*wanted, *known.paths, *self._strangers()} - spared):
             blob = wanted.get(path)
             data = durable.read_plain(self._root / path)
-            if blob is not None and data is not None and blob_id(data) == blob:
+            is_there = data is not None and not self._is_behind_link(path)
+            if blob is not None and is_there and blob_id(data or b"") == blob:
                 continue
             moved = self._draw_file(path, Change(known.paths.get(path), blob), known)
             rescued += [] if moved is None else [moved]
         index = _index_bytes(
             self._entry(name, s) for name, s in sorted(state.live.items())
         )
-        self._put_scene_index(index)
+        rescued += self._put_scene_index(index, known)
         drawn = Drawn(
             revision=revision,
             paths={p: b for p, b in wanted.items() if p not in spared}
@@ -260,6 +275,18 @@ class Projection:
         )
         self._note(drawn, known, whole=True)
         return rescued
+
+    def set_aside(self, tree: str) -> list[Path]:
+        """Move the work of other hands aside and draw what *tree* has in its place.
+
+        For a tree of another hand, that is never noted as drawn.
+        """
+        known, wanted = self.drawn(), self._ledger.files(tree)
+        moved = (
+            self._draw_file(drift.path, Change(None, wanted.get(drift.path)), known)
+            for drift in self.drift(tree)
+        )
+        return [path for path in moved if path is not None]
 
     def _doubtful(self, tree: str) -> set[str]:
         wanted = self._ledger.files(tree)
@@ -279,32 +306,49 @@ class Projection:
             layout.DISMISSED,
             layout.FORGOTTEN,
         ):
-            for path in sorted((self._root / folder).rglob("*")):
-                if not path.is_dir() or path.is_symlink():
-                    yield path.relative_to(self._root).as_posix()
+            if self._is_behind_link(f"{folder}/"):
+                continue
+            for place, folders, files in os.walk(self._root / folder):
+                links = [name for name in folders if (Path(place) / name).is_symlink()]
+                for name in (*files, *links):
+                    yield (Path(place) / name).relative_to(self._root).as_posix()
 
     def _draw_file(self, path: str, change: Change, known: Drawn) -> Path | None:
         """Draw one file; return where what another hand had put there went."""
         full = self._root / path
-        ours = {change.before, change.after, known.paths.get(path)} - {None}
         if change.after is None:
+            if self._is_behind_link(path):
+                return None  # what stands there is not ours, and not in our folder
             old = durable.take_away(full)
-            durable.remove_empty_dirs(full.parent, self._root)
         else:
             self._clear_way(full.parent)
             old = durable.swap_in(full, self._ledger.objects.blob(change.after))
-        if old is None:
-            return None
+        moved = None if old is None else self._let_go(path, old, change, known)
+        if change.after is None:
+            durable.remove_empty_dirs(full.parent, self._root)
+        return moved
+
+    def _let_go(
+        self, path: str, old: Path, change: Change, known: Drawn
+    ) -> Path | None:
+        """Remove what stood at *path* if it was ours, else move it aside."""
+        ours = {change.before, change.after, known.paths.get(path)} - {None}
         data = durable.read_plain(old)
-        if data is not None and blob_id(data) in ours:
-            old.unlink()
-            return None
+        if data is not None:
+            blob = blob_id(data)
+            was_lost = known.revision is None  # what was drawn is not known any more
+            if blob in ours or (was_lost and self._was_ours(path, blob)):
+                old.unlink()
+                return None
         name = path.replace("/", "-")
         return durable.move_into(old, layout.rescued_dir(self._profile), name)
 
     def _clear_way(self, folder: Path) -> None:
         """Make *folder*, moving aside what stands in its place and is none."""
-        for part in (*reversed(folder.relative_to(self._root).parents), folder):
+        inside = folder.relative_to(self._root)
+        if inside == Path():
+            return  # the root may be a link itself: the host put it there
+        for part in (*list(reversed(inside.parents))[1:], inside):
             place = self._root / part
             if place.is_symlink() or (place.exists() and not place.is_dir()):
                 durable.move_into(place, layout.rescued_dir(self._profile), place.name)
@@ -319,7 +363,7 @@ class Projection:
         tree: str,
         state: State,
         changes: Mapping[str, Change],
-    ) -> str:
+    ) -> tuple[str, list[Path]]:
         lines = self._kept_lines(known, before)
         if lines is None:
             full = self._ledger.state(tree)
@@ -330,8 +374,8 @@ class Projection:
                 if name in state.live:
                     lines[name] = self._entry(name, state.live[name])
         index = _index_bytes(lines[name] for name in sorted(lines))
-        self._put_scene_index(index)
-        return sha1(index, usedforsecurity=False).hexdigest()
+        moved = self._put_scene_index(index, known)
+        return sha1(index, usedforsecurity=False).hexdigest(), moved
 
     def _kept_lines(self, known: Drawn, before: str | None) -> dict[str, bytes] | None:
         """Return the index's entries by filename, if they are what we drew last."""
@@ -355,10 +399,19 @@ class Projection:
         )
         return msgspec.json.encode(entry)
 
-    def _put_scene_index(self, data: bytes) -> None:
+    def _put_scene_index(self, data: bytes, known: Drawn) -> list[Path]:
+        """Draw the scene index; return where went what another hand had made of it."""
         path = self._root / layout.INDEX_FILE
         self._clear_way(path.parent)
-        durable.replace_file(path, data)
+        old = durable.swap_in(path, data)
+        if old is None:
+            return []
+        there = durable.read_plain(old)
+        if there is not None and _is_our_index(there, known):
+            old.unlink()
+            return []
+        name = layout.INDEX_FILE.replace("/", "-")
+        return [durable.move_into(old, layout.rescued_dir(self._profile), name)]
 
 
 class _Entry(msgspec.Struct, frozen=True, kw_only=True):
@@ -376,6 +429,16 @@ def blob_id(data: bytes) -> str:
     return sha1(header + data, usedforsecurity=False).hexdigest()
 
 
+def _is_our_index(data: bytes, known: Drawn) -> bool:
+    if known.scene_index is not None:
+        return sha1(data, usedforsecurity=False).hexdigest() == known.scene_index
+    try:  # what was drawn is not known any more: its form must do
+        msgspec.json.decode(data, type=list[_Entry])
+    except (msgspec.MsgspecError, UnicodeDecodeError):
+        return False
+    return True
+
+
 def _index_bytes(rows: Iterable[bytes]) -> bytes:
     """Return the scene index: one entry a line, so that one can be changed alone."""
     body = b",\n".join(rows)
@@ -385,4 +448,5 @@ def _index_bytes(rows: Iterable[bytes]) -> bytes:
 def _scene_of(path: str) -> str | None:
     """Return the live scene that a path in the repo belongs to, or None."""
     parts = path.split("/")
-    return parts[1] if parts[0] in (layout.SCENES, layout.MEMBERS) else None
+    is_of_scene = parts[0] in (layout.SCENES, layout.MEMBERS) and len(parts) > 1
+    return parts[1] if is_of_scene else None

@@ -17,7 +17,6 @@ import weakref
 from collections.abc import Callable, Generator, Sequence
 from pathlib import Path
 from typing import Protocol, TypeVar
-from urllib.parse import quote
 
 Answer = TypeVar("Answer")
 
@@ -130,7 +129,7 @@ class RecordCache:
             raise _UnusableError from error
 
     def _connected(self) -> sqlite3.Connection:
-        uri = f"file:{quote(str(self._path.absolute()))}?mode=rw"
+        uri = f"{self._path.absolute().as_uri()}?mode=rw"
         db = sqlite3.connect(uri, uri=True, timeout=_BUSY_S, isolation_level=None)
         try:
             _set_up(db)
@@ -180,6 +179,11 @@ def written_ns(db: sqlite3.Connection) -> int | None:
         return None
 
 
+def made(db: sqlite3.Connection) -> bytes:
+    """Return what tells these tables from any that were made before or after them."""
+    return bytes(db.execute("SELECT made FROM about").fetchone()[0])
+
+
 class _UnusableError(Exception):
     """There can be no cache file here."""
 
@@ -191,13 +195,16 @@ def _answer(
 ) -> Answer:
     db.execute("BEGIN")
     try:
-        if not all(part.is_current(db) for part in parts):
+        behind = [part for part in parts if not part.is_current(db)]
+        if behind:
             # To write later on in a transaction that began to read could fail at once.
+            version = _version(db)
             db.execute("ROLLBACK")
             db.execute("BEGIN IMMEDIATE")
-            for part in parts:
-                if not part.is_current(db):
-                    part.catch_up(db)
+            if _version(db) != version:
+                behind = [part for part in parts if not part.is_current(db)]
+            for part in behind:
+                part.catch_up(db)
         answer = question(db)
         db.execute("COMMIT")
     except BaseException:
@@ -205,6 +212,11 @@ def _answer(
             db.execute("ROLLBACK")
         raise
     return answer
+
+
+def _version(db: sqlite3.Connection) -> int:
+    """Return a number that is another one after any other connection has written."""
+    return int(db.execute("PRAGMA data_version").fetchone()[0])
 
 
 def _set_up(db: sqlite3.Connection) -> None:
@@ -226,8 +238,10 @@ def _is_ours(db: sqlite3.Connection, schema: str) -> bool:
         if not _has_tables(db):
             for statement in schema.split(";"):
                 db.execute(statement)
-            db.execute("CREATE TABLE about (version INTEGER, boot TEXT)")
-            db.execute("INSERT INTO about VALUES (?, ?)", (VERSION, _boot_id()))
+            db.execute("CREATE TABLE about (version INTEGER, boot TEXT, made BLOB)")
+            db.execute(
+                "INSERT INTO about VALUES (?, ?, randomblob(16))", (VERSION, _boot_id())
+            )
         db.execute("COMMIT")
     about = db.execute("SELECT version, boot FROM about").fetchall()
     return bool(about == [(VERSION, _boot_id())])

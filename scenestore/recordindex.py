@@ -61,6 +61,8 @@ class Position(NamedTuple):
 
 
 START = Position("", -1)
+END = Position("\U0010ffff", 1 << 62)
+"""After every shard that can be: the last code point is no printable one."""
 
 
 class Spot(NamedTuple):
@@ -180,7 +182,7 @@ def count_live(db: sqlite3.Connection) -> int:
 
 def live_after(db: sqlite3.Connection, after: Position, limit: int) -> list[Spot]:
     """Return the first *limit* live records after a place, in L1 order."""
-    return _select(db, "live", after, None, limit)
+    return _select(db, "live", after, END, limit)
 
 
 def open_between(
@@ -191,19 +193,19 @@ def open_between(
 
 
 def last_nameable(
-    db: sqlite3.Connection, after: Position, before: Position | None
+    db: sqlite3.Connection, after: Position, before: Position
 ) -> Spot | None:
     """Return the last object between two places by which a cursor can be named.
 
     Not by a forgotten id, and by no id that stands again later on the same line, since
-    a cursor means the last of these. *before* None: up to the end.
+    a cursor means the last of these.
     """
     row = db.execute(
         "SELECT o.id, s.name, o.line, o.key, o.offset, o.length"
         " FROM shard s CROSS JOIN object o"
         f" ON o.key >= s.n << {SHARD_BITS} AND o.key < (s.n + 1) << {SHARD_BITS}"
         " WHERE s.name >= :shard AND (s.name > :shard OR o.key > :key)"
-        " AND (:end IS NULL OR s.name < :end OR (s.name = :end AND o.key < :end_key))"
+        " AND s.name <= :end AND (s.name < :end OR o.key < :end_key)"
         " AND NOT EXISTS (SELECT 1 FROM home h WHERE h.id = o.id AND h.bag < 0)"
         " AND NOT EXISTS (SELECT 1 FROM object p WHERE p.id = o.id AND p.key > o.key"
         f" AND p.line = o.line AND p.key >> {SHARD_BITS} = s.n)"
@@ -211,8 +213,8 @@ def last_nameable(
         {
             "shard": after.shard,
             "key": after.key,
-            "end": before.shard if before else None,
-            "end_key": before.key if before else None,
+            "end": before.shard,
+            "end_key": before.key,
         },
     ).fetchone()
     return Spot(*row) if row else None
@@ -249,23 +251,23 @@ def has_shard(db: sqlite3.Connection, name: str) -> bool:
 def damage_between(
     db: sqlite3.Connection,
     after: tuple[str, int],
-    upto: tuple[str, int] | None,
+    upto: tuple[str, int],
     limit: int,
 ) -> list[tuple[str, int, str]]:
     """Return shard, line and reason of damaged lines in (after, upto], in L1 order.
 
-    A place here is a shard and a line; *upto* None is the end.
+    A place here is a shard and a line.
     """
     rows = db.execute(
         "SELECT s.name, d.line, d.reason FROM shard s CROSS JOIN damage d ON d.n = s.n"
         " WHERE s.name >= :shard AND (s.name, d.line) > (:shard, :line)"
-        " AND (:end IS NULL OR (s.name, d.line) <= (:end, :end_line))"
+        " AND s.name <= :end AND (s.name, d.line) <= (:end, :end_line)"
         " ORDER BY s.name, d.line LIMIT :limit",
         {
             "shard": after[0],
             "line": after[1],
-            "end": upto[0] if upto else None,
-            "end_line": upto[1] if upto else None,
+            "end": upto[0],
+            "end_line": upto[1],
             "limit": limit,
         },
     ).fetchall()
@@ -276,7 +278,7 @@ def _select(
     db: sqlite3.Connection,
     counter: str,
     after: Position,
-    upto: Position | None,
+    upto: Position,
     limit: int,
 ) -> list[Spot]:
     """Return objects in (after, upto] that *counter*, ``live`` or ``open``, counts."""
@@ -291,13 +293,13 @@ def _select(
         f" WHERE s.name >= :shard AND s.{counter} > 0 AND b.{counter} > 0"
         f" AND (s.name > :shard OR b.b >= :key >> {BLOCK_BITS})"
         f" AND o.status >= {least} AND (s.name > :shard OR o.key > :key)"
-        " AND (:end IS NULL OR s.name < :end OR (s.name = :end AND o.key <= :end_key))"
+        " AND s.name <= :end AND (s.name < :end OR o.key <= :end_key)"
         " ORDER BY s.name, b.b, o.key LIMIT :limit",
         {
             "shard": after.shard,
             "key": after.key,
-            "end": upto.shard if upto else None,
-            "end_key": upto.key if upto else None,
+            "end": upto.shard,
+            "end_key": upto.key,
             "limit": limit,
         },
     ).fetchall()

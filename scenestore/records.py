@@ -10,7 +10,8 @@ Source:
 import json
 import os
 import sqlite3
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import TypeVar
@@ -51,6 +52,7 @@ class Records:
         self._folder = layout.records_dir(profile)
         schema = f"{recordindex.SCHEMA};{coverage.SCHEMA}"
         self._cache = RecordCache(layout.records_cache(profile), schema)
+        self._steady: Shards | None = None
 
     def increment(
         self,
@@ -199,6 +201,19 @@ class Records:
         named = tuple(ids)
         return self._ask(lambda _, db: coverage.homes_among(db, named), homes)
 
+    @contextmanager
+    def steady(self) -> Generator[None]:
+        """Look at the folder once for all that is asked inside, by one thread.
+
+        So that the answers that one decision is made from are of the same records, and
+        cost one look.
+        """
+        self._steady = Shards(self._folder, is_steady=True)
+        try:
+            yield
+        finally:
+            self._steady = None
+
     def close(self) -> None:
         """Let go of what is held; the records may be read again."""
         self._cache.close()
@@ -208,19 +223,26 @@ class Records:
         question: Callable[[Look, sqlite3.Connection], _Answer],
         homes: Homes | None = None,
     ) -> _Answer:
-        distrusted: frozenset[str] = frozenset()
+        shards = self._steady or Shards(self._folder)
         for _ in range(_ATTEMPTS):
-            shards = Shards(self._folder, distrusted)
-            look = Look(folder=self._folder, shards=shards, distrusted=distrusted)
-            parts = (shards, Following(homes)) if homes else (shards,)
+            look = Look(folder=self._folder, shards=shards)
+            parts = (shards, Following(homes)) if homes is not None else (shards,)
             try:
                 return self._cache.ask(parts, partial(question, look))
             except StaleError as stale:
-                distrusted |= {stale.shard}
+                is_steady = self._steady is not None
+                distrusted = shards.distrusted | {stale.shard}
+                shards = Shards(self._folder, distrusted, is_steady=is_steady)
+                self._steady = shards if is_steady else None
+            except BaseException:
+                # What was caught up with is undone, so it must be looked for again.
+                if self._steady is not None:
+                    self._steady = Shards(self._folder, is_steady=True)
+                raise
         raise BusyError(
-            f"{', '.join(sorted(distrusted))} in {self._folder} changed while it was "
-            "read, again and again. Nothing was written, and no record was passed "
-            "over. Try again."
+            f"{', '.join(sorted(shards.distrusted))} in {self._folder} changed while "
+            "it was read, again and again. Nothing was written, and no record was "
+            "passed over. Try again."
         )
 
     def _faults(

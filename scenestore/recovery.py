@@ -6,6 +6,7 @@ done again.
 
 import contextlib
 import os
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -13,6 +14,10 @@ from scenestore import clock, durable, layout
 from scenestore.ledger import Ledger
 from scenestore.projection import Projection, blob_id
 
+_OURS = re.compile(
+    rf"(?:{re.escape(durable.TEMPORARY)}|{durable.PACK_TEMPORARY}"
+    rf"|{durable.INDEX_TEMPORARY}|{durable.REF_TEMPORARY})\d+(?:_(?:\d+_)?|$)"
+)
 _OLD_LOCK_S = 600
 """Age from which a lock that nobody holds is another program's that died.
 Source: CONTRACT section 9."""
@@ -55,14 +60,20 @@ def _rescued(path: Path) -> str:
 def _temporaries(profile: Path, ledger: Ledger) -> Iterator[str]:
     """Remove what a dead writer left half-made; keep what may be another hand's."""
     git, root = layout.git_dir(profile), layout.repo_dir(profile)
-    inside = [git / "objects" / "pack", layout.own_dir(profile), git, git / "info"]
     count = 0
-    for path in (path for folder in inside for path in _ours_in(folder)):
-        path.unlink(missing_ok=True)
-        count += 1
-    outside = [root]
-    while outside:
-        folder = outside.pop()
+    for folder in (
+        git / "objects" / "pack",
+        layout.own_dir(profile),
+        git,
+        git / "info",
+    ):
+        for path in _ours_in(folder):
+            path.unlink(missing_ok=True)
+            count += 1
+    for name, folders, _ in os.walk(root, followlinks=False):
+        folder = Path(name)
+        if folder == root and git.name in folders:
+            folders.remove(git.name)
         for path in _ours_in(folder):
             data = durable.read_plain(path)
             if data is not None and ledger.objects.has(blob_id(data)):
@@ -70,24 +81,23 @@ def _temporaries(profile: Path, ledger: Ledger) -> Iterator[str]:
                 count += 1
             else:
                 rescued = layout.rescued_dir(profile)
-                yield _rescued(durable.move_into(path, rescued, path.name))
-        outside += [
-            path
-            for path in folder.iterdir()
-            if path != git and path.is_dir() and not path.is_symlink()
-        ]
+                stem = _OURS.sub("", path.name)
+                yield _rescued(durable.move_into(path, rescued, stem or path.name))
     if count:
         yield f"removed {count} temporaries of a writer that died"
 
 
 def _ours_in(folder: Path) -> list[Path]:
-    found = folder.glob(f"{durable.TEMPORARY}*")
-    return [path for path in found if _is_ours(path.name)]
-
-
-def _is_ours(name: str) -> bool:
-    parts = name.removeprefix(durable.TEMPORARY).split("_")
-    return any(part.isdecimal() for part in parts[:2])
+    """Return the temporaries in *folder*; a folder of such a name is none of ours."""
+    try:
+        with os.scandir(folder) as entries:
+            return [
+                Path(entry.path)
+                for entry in entries
+                if _OURS.match(entry.name) and not entry.is_dir(follow_symlinks=False)
+            ]
+    except (FileNotFoundError, NotADirectoryError):
+        return []
 
 
 def _locks(profile: Path) -> Iterator[str]:
@@ -97,7 +107,7 @@ def _locks(profile: Path) -> Iterator[str]:
         seen = lock.lstat()
     except FileNotFoundError:
         return
-    ours = layout.own_dir(profile).glob(f"{durable.TEMPORARY}ref_*")
+    ours = layout.own_dir(profile).glob(f"{durable.REF_TEMPORARY}*")
     if any(path.lstat().st_ino == seen.st_ino for path in ours):
         lock.unlink(missing_ok=True)
         yield "removed the lock of a writer of ours that died"

@@ -77,8 +77,6 @@ def roll_back(
             )
     except (BusyError, HeadMovedError) as error:
         return busy(error)
-    finally:
-        store.ledger.objects.discard()
 
 
 def _reason_faults(reason: str | None) -> list[Fault]:
@@ -128,10 +126,11 @@ def _roll_back(
         coverage=store.counting.coverage(after),
         capacity=capacity(len(after.live), policy),
     )
+    stopped = [*store.not_writable(head)]  # a newer format stops all, these do not
     in_way = _in_the_way(store, head, before, after)
     if in_way:
         return Rejected(faults=tuple(in_way), retry=False)
-    if after == before and not any(store.not_writable(head)):
+    if after == before and not stopped:
         return replace(receipt, revision=own.id, seq=own.seq)
     if dry_run:
         return replace(receipt, diff=unified_diff(before, after, store.ledger))

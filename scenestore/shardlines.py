@@ -234,7 +234,8 @@ def _object_at(text: str, start: int) -> tuple[dict[str, object] | None, int]:
 def _stands_alone(text: str, start: int, end: int, value: dict[str, object]) -> bool:
     """Say whether an object after damage was written as a line of its own.
 
-    A part of a torn object is followed by more of it, or stands where a value is due; in the latter place only what looks like a record is taken for one.
+    A part of a torn object is followed by more of it, or stands where a value is due;
+    in the latter place only what looks like a record is taken for one.
     """
     following = _after_blanks(text, end)
     if text[following : following + 1] in (",", "}", "]"):

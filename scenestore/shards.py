@@ -23,7 +23,7 @@ import msgspec
 
 from scenestore.errors import DiskError
 from scenestore.layout import SHARD_SUFFIX
-from scenestore.recordcache import written_ns
+from scenestore.recordcache import made, written_ns
 from scenestore.recordindex import (
     BLOCK_BITS,
     SHARD_BITS,
@@ -58,31 +58,46 @@ class Shards:
     Args:
         folder: Where the shards lie; it may be missing.
         distrusted: Shards to read whole, since their bytes were not what was said.
+        is_steady: Look at the folder once, and go by that from then on.
     """
 
-    def __init__(self, folder: Path, distrusted: frozenset[str] = frozenset()) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        distrusted: frozenset[str] = frozenset(),
+        *,
+        is_steady: bool = False,
+    ) -> None:
         self._folder = folder
-        self._distrusted = distrusted
+        self._is_steady = is_steady
+        self._current_in: bytes | None = None
+        self._seen: dict[str, Stamp] = {}
+        self.distrusted = distrusted
         self.left_out: list[str] = []
         """Names of files that look like shards and are not read."""
 
     def is_current(self, db: sqlite3.Connection) -> bool:
         """Say whether every shard is as the cache has it."""
-        shards, self.left_out = shards_in(self._folder)
-        seen = [(name, *stamp, None) for name, stamp in sorted(shards.items())]
+        if self._is_steady and self._current_in == made(db):
+            return True
+        self._seen, self.left_out = shards_in(self._folder)
+        seen = [(name, *stamp, None) for name, stamp in sorted(self._seen.items())]
         rows = db.execute(
             "SELECT name, size, mtime_ns, inode, fresh_sum FROM shard ORDER BY name"
         ).fetchall()
-        return rows == seen and not self._distrusted
+        if rows != seen or self.distrusted:
+            return False
+        self._current_in = made(db)
+        return True
 
     def catch_up(self, db: sqlite3.Connection) -> None:
-        """Read what is new in the folder, and drop what is gone.
+        """Read what `is_current` found new in the folder, and drop what is gone.
 
         Raises:
             DiskError: A shard cannot be read.
         """
         known = _known_shards(db)
-        seen = sorted(shards_in(self._folder)[0].items())
+        seen = sorted(self._seen.items())
         prepare_touched(db)
         is_first = not (
             db.execute("SELECT 1 FROM object LIMIT 1").fetchone()
@@ -95,7 +110,7 @@ class Shards:
         for name, stamp in seen:
             one = known.get(name)
             is_last = name == seen[-1][0]
-            is_distrusted = name in self._distrusted
+            is_distrusted = name in self.distrusted
             if one and one.is_as_it_was(stamp, is_last=is_last) and not is_distrusted:
                 continue
             reading = _Reading(
@@ -114,6 +129,7 @@ class Shards:
             )
         settle_latest(db)
         settle_status(db)
+        self._current_in = made(db)
 
 
 def shards_in(folder: Path) -> tuple[dict[str, Stamp], list[str]]:

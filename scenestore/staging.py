@@ -53,7 +53,12 @@ def unified_diff(before: State, after: State, ledger: Ledger) -> str:
         if blobs[0] == blobs[1]:
             continue
         old, new = (
-            ledger.objects.blob(blob).decode().splitlines(keepends=True) if blob else []
+            [
+                f"{line}\n"
+                for line in ledger.objects.blob(blob).decode().split("\n")[:-1]
+            ]
+            if blob
+            else []
             for blob in blobs
         )
         path = layout.scene_path(name)

@@ -34,6 +34,7 @@ from scenestore.counting import Counting
 from scenestore.errors import (
     BusyError,
     CallerError,
+    DiskError,
     HeadMovedError,
     Refusal,
 )
@@ -55,6 +56,7 @@ from scenestore_engine.evolve import fold
 from scenestore_engine.faults import Fault
 from scenestore_engine.names import complaints
 from scenestore_engine.policy import Policy
+from scenestore_engine.rules import actor_is_good
 from scenestore_engine.state import EMPTY, State
 from scenestore_engine.times import iso
 from scenestore_engine.wire import batch_from, parse_batch
@@ -119,11 +121,13 @@ class Store:
             DiskError: The disk failed; it may be tried again.
         """
         now = now or clock.now()
-        if self.ledger.head() is None:
-            self.ledger.begin()
-        elif not layout.own_dir(self.profile).is_dir():
-            self.ledger.last_own(self._head())  # a clone of ours, or CorruptError
-            self.ledger.begin()
+        try:
+            self._begin()
+        except OSError as error:
+            raise DiskError(
+                f"The store could not be made: {error}. See to {self.profile} (space, "
+                "permissions, what stands there), then try again."
+            ) from error
         with durable.locked(layout.lock_file(self.profile), wait_s=WAIT_S):
             if self.ledger.head() is not None:
                 return False
@@ -136,6 +140,23 @@ class Store:
                 now=now,
             )
             return True
+
+    def _begin(self) -> None:
+        """Make the repository, unless what is there is somebody else's."""
+        where = layout.repo_dir(self.profile)
+        if self.ledger.head() is not None:
+            self.ledger.last_own(self._head())  # a clone of ours, or CorruptError
+        elif lost := self.projection.drawn().revision:
+            raise CallerError(
+                f"The branch main of {where} is gone; its last revision was {lost}. "
+                f"Nothing was changed. Run: git -C {where} branch main {lost}"
+            )
+        elif self.ledger.is_of_another_hand():
+            raise CallerError(
+                f"{where} is a git repository that scenestore did not make. Nothing "
+                "was changed. Move it elsewhere, or choose another profile."
+            )
+        self.ledger.begin()
 
     # Reading
 
@@ -274,8 +295,6 @@ class Store:
                 return self._commit(batch, actor, now)
         except (BusyError, HeadMovedError) as error:
             return busy(error)
-        finally:
-            self.ledger.objects.discard()
 
     def _commit(self, batch: Batch, actor: str, now: Now) -> Receipt | Rejected:
         # 2. Look up what the decision may know, at one parent.
@@ -321,6 +340,7 @@ class Store:
     @contextlib.contextmanager
     def turn(self) -> Generator[None]:
         """Hold the profile's lock, over a store that is in order."""
+        durable.make_dir(layout.own_dir(self.profile))
         with durable.locked(layout.lock_file(self.profile), wait_s=WAIT_S):
             for deed in recover(
                 self.profile,
@@ -330,7 +350,10 @@ class Store:
             ):
                 self.say(deed)
             self._is_recovered = True
-            yield
+            try:
+                yield
+            finally:
+                self.ledger.objects.discard()
 
     def not_writable(self, head: Revision) -> Iterator[Fault]:
         """Yield why nothing may be written on *head*; see `refusals.not_writable`."""
@@ -391,6 +414,8 @@ class Store:
     ) -> str:
         """Write, publish and draw the revision that *events* lead to; return its id."""
         actor = actor or self.actor
+        for fault in actor_is_good(actor):
+            raise CallerError(f"{fault.message} Nothing was changed. {fault.hint}")
         seq = parent.seq + 1 if parent else 0
         record = codec.Record(
             format=codec.FORMAT,

@@ -5,18 +5,17 @@ Source:
 """
 
 import json
-import re
 from collections.abc import Iterator, Mapping
 from hashlib import sha256
 
 import msgspec
 from msgspec.structs import replace
 
-from scenestore import blockfile, clock
+from scenestore import blockfile, clock, layout
 from scenestore.clock import Now
 from scenestore.errors import BusyError, HeadMovedError
 from scenestore.receipts import Receipt, capacity, cursor_move
-from scenestore.refusals import busy
+from scenestore.refusals import busy, drift_fault
 from scenestore.staging import changed_scenes
 from scenestore.store import Store, batch_id
 from scenestore_engine import strictjson
@@ -25,14 +24,16 @@ from scenestore_engine.decide import Rejected
 from scenestore_engine.events import StateImported
 from scenestore_engine.evolve import fold
 from scenestore_engine.faults import Fault, FaultCode
+from scenestore_engine.names import complaints
+from scenestore_engine.policy import MAX_HEAT
 from scenestore_engine.rules import line_complaint
+from scenestore_engine.secret import masked
 from scenestore_engine.state import Known, Meta, Scene, State
 from scenestore_engine.strictjson import Flaw, Json, step
 from scenestore_engine.times import iso, ms
 
 _FIELDS = ("scenes", "archived", "cursor")
 _SCENE_FIELDS = ("meta", "content", "members")
-_FIELD_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_-]{0,63}", re.ASCII)
 
 
 def parse_import(payload: bytes, *, now: str) -> Import:
@@ -55,7 +56,9 @@ def parse_import(payload: bytes, *, now: str) -> Import:
     ]
     scenes: list[ImportedScene] = []
     for field, archived in (("scenes", False), ("archived", True)):
-        named = request.get(field) or {}
+        named = request.get(field)
+        if named is None:
+            continue
         if not isinstance(named, dict):
             found.append(_wrong(f"/{field}", "an object", named))
             continue
@@ -97,8 +100,6 @@ def import_state(
             return _import(store, request, sha256(payload).hexdigest(), actor, now)
     except (BusyError, HeadMovedError) as error:
         return busy(error)
-    finally:
-        store.ledger.objects.discard()
 
 
 def _import(
@@ -117,6 +118,7 @@ def _import(
         else None,
     )
     policy = store.policy()
+    stopped += tuple(_drifted(store, request, parent.tree))
     faults = (*stopped, *refusals(request, known, policy))
     if faults:
         return Rejected(faults=faults, retry=not stopped)
@@ -152,11 +154,21 @@ def _import(
     return replace(receipt, revision=revision)
 
 
+def _drifted(store: Store, request: Import, tree: str) -> Iterator[Fault]:
+    names = {s.filename for s in request.scenes if not s.archived}
+    paths = {layout.scene_path(n) for n in names if not any(complaints(n))}
+    for drift in store.projection.drift(tree, paths) if paths else ():
+        yield drift_fault(drift)
+
+
 def _staged(
     store: Store, request: Import, before: State, known: Known, now: str
 ) -> tuple[State, StateImported]:
     """Stage the state that follows, and the event that names it."""
     live, archived = dict(before.live), dict(before.archived)
+    arrived = frozenset[str]().union(*(s.members or () for s in request.scenes))
+    # A dismissed record that is given as a member stops being dismissed.
+    dismissed = store.ledger.sets.make([before.dismissed], drop=arrived)
     for scene in request.scenes:
         made = Scene(
             blob=store.ledger.objects.put_blob(
@@ -168,15 +180,14 @@ def _staged(
             meta=scene.meta,
         )
         (archived if scene.archived else live)[scene.filename] = made
-    tree = store.ledger.tree_of(replace(before, live=live, archived=archived), None)
-    handles = store.ledger.handles(tree)
+    opened = replace(before, live=live, archived=archived, dismissed=dismissed)
+    handles = store.ledger.handles(store.ledger.tree_of(opened, None))
     event = StateImported(
         scenes=tuple(s.filename for s in request.scenes if not s.archived),
         archived=tuple(s.filename for s in request.scenes if s.archived),
         cursor=known.cursor or before.cursor,
         state=handles,
     )
-    opened = replace(before, live=live, archived=archived)
     return fold((event,), before, {handles: opened}), event
 
 
@@ -190,7 +201,8 @@ def _form_faults(path: str, given: Mapping[str, Json]) -> Iterator[Fault]:
     is_list = isinstance(members, list) and all(isinstance(i, str) for i in members)
     if members is not None and not is_list:
         yield _wrong(f"{path}/members", "an array of texts", members)
-    yield from _meta_faults(f"{path}/meta", given.get("meta") or {})
+    if given.get("meta") is not None:
+        yield from _meta_faults(f"{path}/meta", given["meta"])
 
 
 def _meta_faults(path: str, meta: Json) -> Iterator[Fault]:
@@ -199,15 +211,20 @@ def _meta_faults(path: str, meta: Json) -> Iterator[Fault]:
         return
     for field, value in meta.items():
         if field == "heat":
-            if isinstance(value, bool) or not isinstance(value, int) or value < 0:
-                yield _wrong(f"{path}/heat", "a whole number", value)
+            is_whole = isinstance(value, int) and not isinstance(value, bool)
+            number = value if isinstance(value, int) and is_whole else -1
+            if not 0 <= number <= MAX_HEAT:
+                wanted = f"a whole number from 0 to {MAX_HEAT}"
+                yield _wrong(f"{path}/heat", wanted, value)
         elif field in ("created", "updated"):
             if _instant(value) is None:
                 yield _wrong(f"{path}/{field}", "an ISO 8601 time", value)
         elif (
             not isinstance(value, str)
             or line_complaint(value) is not None
-            or not _FIELD_NAME.fullmatch(field)
+            or line_complaint(field) is not None
+            or field != field.strip()
+            or ":" in field
         ):
             # An unknown field is kept as a line of META, so it must be one.
             yield _wrong(f"{path}/{field}", "a text of one line", value)
@@ -249,9 +266,13 @@ def _scene(
 
 def _instant(value: object) -> int | None:
     try:
-        return ms(value) if isinstance(value, str) else None
-    except ValueError:
+        if not isinstance(value, str):
+            return None
+        at_ms = ms(value)
+        iso(at_ms)
+    except (ValueError, OverflowError):
         return None
+    return at_ms
 
 
 def _fault(flaw: Flaw) -> Fault:
@@ -276,4 +297,4 @@ def _unknown(path: str, field: str, fields: tuple[str, ...]) -> Fault:
 
 
 def _shown(value: object) -> str:
-    return json.dumps(value, ensure_ascii=True)[:60]
+    return masked(json.dumps(value, ensure_ascii=True))[:60]

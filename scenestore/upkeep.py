@@ -97,6 +97,10 @@ def repair(store: Store, *, accept_head: bool = False) -> Repaired:
         own = store.head()
         head = store.ledger.revision(store.ledger.head() or own.id)
         blocked = tuple(store.not_writable(head))
+        if not head.is_own:
+            # The files are to be that commit's, until a rollback sets it aside.
+            aside = store.projection.set_aside(head.tree)
+            return Repaired(rescued=tuple(map(str, aside)), blocked=blocked)
         if blocked and not accept_head:
             return Repaired(rescued=(), blocked=blocked)
         state = store.ledger.state(own.tree)

@@ -54,9 +54,9 @@ def tell_faults(faults: Iterable[Fault]) -> None:
         places = [fault.path, f"({fault.filename})" if fault.filename else ""]
         place = " ".join(part for part in places if part)
         line(f"{fault.code}  {place}".rstrip(), style="bold red", err=True)
-        line(fault.message, indent=4, err=True)
+        line(fault.message, before="    ", err=True)
         if fault.hint:
-            line(f"Hint: {fault.hint}", indent=4, err=True)
+            line(f"Hint: {fault.hint}", before="    ", err=True)
 
 
 def coverage_text(coverage: CoverageFacts) -> str:
@@ -70,7 +70,7 @@ def _tell_rejected(outcome: Rejected) -> None:
     say(f"Rejected: {count}. Nothing was changed.")
     tell_faults(outcome.faults)
     for gap in outcome.member_gaps:
-        line(_gap_text(gap), indent=4, err=True)
+        line(_gap_text(gap), before="    ", err=True)
 
 
 def _gap_text(gap: MemberGap) -> str:
@@ -91,7 +91,7 @@ def _tell_receipt(receipt: Receipt, *, is_new: bool) -> None:
         line(f"Revision {receipt.seq} ({short(receipt.revision)}) is on disk.")
     else:
         line(f"There was nothing to change. Revision {receipt.seq} is the newest.")
-    facts(_receipt_facts(receipt), indent=2)
+    facts(_receipt_facts(receipt), before="  ")
     for notice in receipt.warnings:
         name = f" ({notice.filename})" if notice.filename else ""
         say(f"Notice: {notice.code}{name}: {notice.message}")

@@ -7,7 +7,6 @@ reaches a person, save one who asks for it by ``SCENESTORE_DEBUG``.
 import contextlib
 import os
 import sys
-import traceback
 from collections.abc import Callable
 from enum import IntEnum
 from typing import NamedTuple, Self
@@ -82,6 +81,8 @@ def guarded(run: Callable[[], object], *, as_json: bool) -> int:
     except Exception as error:  # noqa: BLE001 - the outer border of the face
         failure = failure_of(error)
         if failure.code == "bug" and os.environ.get(DEBUG_VARIABLE):
+            import traceback  # noqa: PLC0415 - on demand
+
             traceback.print_exception(error)
         with contextlib.suppress(OutputError, BrokenPipeError):
             _tell(failure, as_json=as_json)
@@ -98,18 +99,26 @@ def failure_of(error: Exception) -> Failure:
     if isinstance(error, OSError | MemoryError):
         return Failure(
             "system_error",
-            f"{str(error) or 'The memory is used up'}. What was committed before is "
-            "kept, and this command is wholly done or not at all. See to the disk, the "
-            "permissions or the memory, then run it again: that is safe.",
+            f"{_system_text(error)}. What was committed before is kept, and nothing is "
+            "half done. See to the disk, its permissions or the memory, then run it "
+            "again: that is safe.",
             ExitCode.FAILED,
         )
     return _of_store(error) or Failure(
         "bug",
         f"This is a bug of scenestore ({type(error).__name__}: {error}). What was "
-        "committed before is kept, and this command is wholly done or not at all. "
-        f"Run it again with {DEBUG_VARIABLE}=1 to see the traceback, and report it.",
+        "committed before is kept, and nothing is half done. Run it again with "
+        f"{DEBUG_VARIABLE}=1 to see the traceback, and report it.",
         ExitCode.FAILED,
     )
+
+
+def _system_text(error: OSError | MemoryError) -> str:
+    if isinstance(error, MemoryError):
+        return "The memory is used up"
+    if error.strerror is None or error.filename is None:
+        return str(error)
+    return f"{error.strerror}: {error.filename}"
 
 
 def _of_store(error: Exception) -> Failure | None:

@@ -4,11 +4,10 @@ Rule: nothing that is slow to import is imported here, so that ``--help`` stays 
 command's module is loaded when it is called.
 """
 
-import difflib
 import io
 import sys
 from collections.abc import Sequence
-from importlib import import_module, metadata
+from importlib import import_module
 from typing import TYPE_CHECKING, NoReturn
 
 import click
@@ -71,6 +70,8 @@ class Commands(click.Group):
         """Find the command that *args* begin with, or say which one is near."""
         name = args[0]
         if name not in COMMANDS and not name.startswith("-"):
+            import difflib  # noqa: PLC0415 - only for who mistyped
+
             near = difflib.get_close_matches(name, COMMANDS, n=1)
             hint = f" Did you mean {near[0]}?" if near else ""
             ctx.fail(f"There is no command {name!a}.{hint}")
@@ -100,6 +101,8 @@ class Commands(click.Group):
 def _print_version(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:  # noqa: FBT001 - a click callback
     if not wanted or ctx.resilient_parsing:
         return
+    from importlib import metadata  # noqa: PLC0415 - slow, and asked for rarely
+
     try:
         number = metadata.version("scenestore")
     except metadata.PackageNotFoundError:

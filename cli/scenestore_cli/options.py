@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from scenestore_cli.errors import FaceError
-from scenestore_cli.output import say
+from scenestore_cli.output import cells, is_narrow, line, say
 
 if TYPE_CHECKING:
     from scenestore import Store
@@ -26,6 +26,19 @@ _MEMORY = "memoryDB"
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 
+def utf8(text: str) -> str:
+    """Return *text*, an argument that is to be stored or quoted.
+
+    Raises:
+        click.BadParameter: It holds bytes that are no text.
+    """
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        raise click.BadParameter(f"{text!a} is no UTF-8.") from error
+    return text
+
+
 def json_option(function: _Function) -> _Function:
     """Add ``--json``."""
     return click.option(
@@ -37,6 +50,7 @@ def actor_option(function: _Function) -> _Function:
     """Add ``--actor``; None where nobody is named."""
     return click.option(
         "--actor",
+        type=utf8,
         metavar="NAME",
         envvar=ACTOR_VARIABLE,
         show_envvar=True,
@@ -84,8 +98,8 @@ def read_input(name: str) -> bytes:
     return sys.stdin.buffer.read(MAX_READ_BYTES)
 
 
-def next_steps(profile: Path, *steps: str) -> str:
-    """Return a line that names commands to run next, as they can be typed here.
+def tell_next(profile: Path, *steps: str) -> None:
+    """Print which commands to run next, as they can be typed here.
 
     Args:
         profile: Which they are about.
@@ -96,7 +110,13 @@ def next_steps(profile: Path, *steps: str) -> str:
     told = [
         step.format(profile=path) if "{" in step else f"{step}{named}" for step in steps
     ]
-    return f"Next: {' · '.join(told)}"
+    text = f"Next: {' · '.join(told)}"
+    if not is_narrow(cells(text)):
+        line(text)
+        return
+    line("Next:")
+    for step in told:
+        line(step, before="  ")
 
 
 def _profile(

@@ -21,8 +21,11 @@ if TYPE_CHECKING:
 
 SHORT_ID_CHARS = 8
 """Digits by which a person tells a revision from another."""
-_LEAST_TEXT_CELLS = 28
+LEAST_TEXT_CELLS = 28
 """A last column that is narrower on a terminal moves to a line of its own."""
+_LEAST_WRAPPED_CELLS = 8
+"""Text is not wrapped more narrowly than this, however narrow the terminal is."""
+_BULLET = re.compile(r" *[-*] ")
 _UNSEEN = re.compile(
     "[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]"
 )
@@ -51,24 +54,31 @@ def print_json(document: object) -> None:
 
 
 def line(
-    text: str = "", *, indent: int = 0, style: str = "", err: bool = False
+    text: str = "", *, before: str = "", style: str = "", err: bool = False
 ) -> None:
     """Print *text* as one line; a terminal wraps it under its own beginning.
 
     Args:
         text: May come from the store: it is escaped.
-        indent: Spaces before it.
-        style: As `rich` names it; for terminals only.
+        before: Stands before it, escaped by the caller.
+        style: Of both, as `rich` names it; for terminals only.
         err: Whether it goes to stderr.
     """
     stream = sys.stderr if err else sys.stdout
-    _written(lambda: _line(stream, _one_line(text), indent, style))
+    shown = escaped(text)
+    _written(
+        lambda: (
+            _wrapped(stream, before, shown, style)
+            if _is_terminal(stream)
+            else click.echo((before + shown).rstrip(" "), file=stream)
+        )
+    )
 
 
-def lines(text: str, *, indent: int = 0) -> None:
-    """Print a *text* of several lines, such as a body."""
+def lines(text: str, *, before: str = "") -> None:
+    """Print a *text* of several lines, such as a body; what follows a bullet hangs."""
     for part in text.split("\n"):
-        line(part, indent=indent if part else 0)
+        _hanging(part, before)
 
 
 def diff(text: str) -> None:
@@ -76,7 +86,11 @@ def diff(text: str) -> None:
     styles = {"+": "green", "-": "red", "@": "cyan"}
     for part in text.rstrip("\n").split("\n"):
         is_heading = part.startswith(("+++ ", "--- "))
-        line(part, style="bold" if is_heading else styles.get(part[:1], ""))
+        style = "bold" if is_heading else styles.get(part[:1], "")
+        if part[:1] in {"+", "-", " "} and not is_heading:
+            _hanging(part[1:], part[0], style)
+        else:
+            line(part, style=style)
 
 
 def say(text: str) -> None:
@@ -85,12 +99,12 @@ def say(text: str) -> None:
         line(text, err=True)
 
 
-def facts(pairs: Iterable[tuple[str, str]], *, indent: int = 0) -> None:
+def facts(pairs: Iterable[tuple[str, str]], *, before: str = "") -> None:
     """Print names and what they are, one under the other; an empty name goes on."""
     told = list(pairs)
-    width = max((len(name) for name, _ in told), default=0) + 2
+    columns = max((len(name) for name, _ in told), default=0) + 2
     for name, text in told:
-        _fact(name, text, indent, width)
+        line(text, before=before + name.ljust(columns))
 
 
 def table(
@@ -103,14 +117,14 @@ def table(
         rows: A text a column; they are escaped.
         right: Titles of columns that are numbers, separated by spaces.
     """
-    shown = [[_one_line(text) for text in row] for row in rows]
+    shown = [[escaped(text) for text in row] for row in rows]
     is_right = [title in right.split() for title in titles]
     if not _is_terminal(sys.stdout):
         _written(lambda: _plain_table(titles, shown, is_right))
         return
     widths = [max(map(cells, column)) for column in zip(titles, *shown, strict=True)]
     room = width() - sum(widths[:-1]) - 2 * len(widths[:-1])
-    if room < min(widths[-1], _LEAST_TEXT_CELLS):
+    if room < min(widths[-1], LEAST_TEXT_CELLS):
         _stacked(titles, shown, is_right)
         return
     _rich_table(titles, shown, is_right)
@@ -124,6 +138,15 @@ def is_narrow(needed_cells: int) -> bool:
 def width() -> int:
     """Return the columns of the terminal that stdout is."""
     return _console(sys.stdout).width
+
+
+def escaped(text: str) -> str:
+    """Return *text* as one line, with what a terminal would obey spelled out."""
+    if text.isprintable():
+        return text
+    from scenestore.messages import visible  # noqa: PLC0415 - the store is slow to load
+
+    return visible(text).replace("\n", "\\n")
 
 
 def cells(text: str) -> int:
@@ -156,12 +179,10 @@ def counted(count: int, one: str, many: str | None = None) -> str:
     return f"{count} {one if count == 1 else many or one + 's'}"
 
 
-def _one_line(text: str) -> str:
-    if text.isprintable():
-        return text
-    from scenestore.messages import visible  # noqa: PLC0415 - the store is slow to load
-
-    return visible(text).replace("\n", "\\n")
+def _hanging(text: str, before: str, style: str = "") -> None:
+    bullet = _BULLET.match(text)
+    mark = bullet[0] if bullet else ""
+    line(text[len(mark) :], before=before + mark, style=style)
 
 
 def _is_terminal(stream: TextIO | None) -> bool:
@@ -175,36 +196,16 @@ def _console(stream: TextIO) -> "Console":
     return Console(file=stream, highlight=False, markup=False, emoji=False)
 
 
-def _line(stream: TextIO, text: str, indent: int, style: str) -> None:
-    margin = " " * indent
-    if not _is_terminal(stream):
-        click.echo((margin + text).rstrip(" "), file=stream)
-        return
+def _wrapped(stream: TextIO, before: str, text: str, style: str) -> None:
     from rich.text import Text  # noqa: PLC0415 - for people's eyes only
 
     console = _console(stream)
-    room = max(console.width - indent, 8)
+    margin = cells(before)
+    room = max(console.width - margin, _LEAST_WRAPPED_CELLS)
     for part in Text(text, style).wrap(console, room) or [Text()]:
-        console.print(Text(margin) + part, soft_wrap=True)
-
-
-def _fact(name: str, text: str, indent: int, columns: int) -> None:
-    label = " " * indent + name.ljust(columns)
-    if not _is_terminal(sys.stdout):
-        line(label + text)
-        return
-
-    def print_fact() -> None:
-        from rich.text import Text  # noqa: PLC0415 - for people's eyes only
-
-        console = _console(sys.stdout)
-        room = max(console.width - len(label), 8)
-        head = Text(label, "dim")
-        for part in Text(_one_line(text)).wrap(console, room) or [Text()]:
-            console.print(head + part, soft_wrap=True)
-            head = Text(" " * len(label))
-
-    _written(print_fact)
+        part.rstrip()
+        console.print(Text(before, style) + part, soft_wrap=True)
+        before = " " * margin
 
 
 def _plain_table(
@@ -252,7 +253,7 @@ def _stacked(
         parts = map(_padded, head, widths, is_right)
         line("  ".join(parts).rstrip(" "), style="bold")
         if text:
-            line(text, indent=2)
+            line(text, before="  ")
 
 
 def _written(write: Callable[[], None]) -> None:

@@ -81,13 +81,6 @@ def refusals(request: Import, known: Known, policy: Policy) -> Iterator[Fault]:
             message=f"No record in L1 is called {request.cursor[:140]!a}.",
             hint="Leave the cursor out, or name a record that L1 has.",
         )
-    if not request.faults and not request.scenes and request.cursor is None:
-        yield Fault(
-            code=FaultCode.EMPTY_BATCH,
-            path="",
-            message="The import brings nothing.",
-            hint='Give "scenes", "archived" or "cursor".',
-        )
 
 
 def _taken(state: State) -> dict[tuple[bool, str], str]:
@@ -127,7 +120,8 @@ def _text_faults(scene: ImportedScene, policy: Policy) -> Iterator[Fault]:
             message="The content holds a line of a META header.",
             hint="Give the body alone, and the header as meta.",
         )
-    kind = kind_of_secret(scene.body) or kind_of_secret(scene.meta.summary)
+    texts = (scene.filename, scene.body, scene.meta.summary, *scene.meta.extra)
+    kind = next(filter(None, map(kind_of_secret, texts)), None)
     if kind is not None and policy.secrets == "reject":
         yield Fault(
             code=FaultCode.SECRET,

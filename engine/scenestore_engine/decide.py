@@ -35,7 +35,7 @@ from scenestore_engine.events import (
     SceneUpdated,
 )
 from scenestore_engine.faults import Fault, MemberGap, Notice, NoticeCode
-from scenestore_engine.policy import Policy
+from scenestore_engine.policy import MAX_HEAT, Policy
 from scenestore_engine.state import Known, Meta, Scene, State
 from scenestore_engine.times import iso
 
@@ -276,7 +276,7 @@ def _updated_meta(command: Update, old: Meta, now: str) -> Meta:
         old,
         updated=max(old.updated, now),  # a clock that goes back moves nothing back
         summary=old.summary if command.meta.summary is None else command.meta.summary,
-        heat=old.heat + 1,
+        heat=min(old.heat + 1, MAX_HEAT),
     )
 
 

@@ -53,7 +53,7 @@ def complaints(filename: str) -> Iterator[str]:
     if ".." in filename:
         yield "holds '..'"
     if unicodedata.normalize("NFC", filename) != filename:
-        yield "is not in Unicode's normal form C"
+        yield "is not in Unicode's normal form C (NFC)"
     size_bytes = len(filename.encode("utf-8", "surrogatepass"))
     if size_bytes > MAX_FILENAME_BYTES:
         yield f"is {size_bytes} bytes long; at most {MAX_FILENAME_BYTES} are allowed"
@@ -64,7 +64,9 @@ def complaints(filename: str) -> Iterator[str]:
 def proposal(filename: str) -> str:
     """Return a filename that would do, as near to *filename* as it goes."""
     stem = unicodedata.normalize("NFC", filename)
-    stem = re.sub(r"(?i)\.(?:md|mdown|markdown|txt)$", "", stem.replace("\\", "/").rstrip())
+    stem = re.sub(
+        r"(?i)\.(?:md|mdown|markdown|txt)$", "", stem.replace("\\", "/").rstrip()
+    )
     stem = "".join(char if _is_allowed(char) else "-" for char in stem)
     stem = re.sub(r"\.{2,}", ".", re.sub(r"-{2,}", "-", stem)).strip(".-")
     room_bytes = MAX_FILENAME_BYTES - len(SUFFIX)

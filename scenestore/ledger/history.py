@@ -9,6 +9,7 @@ Source:
     CONTRACT sections 1 and 7.
 """
 
+import os
 import re
 from collections.abc import Container, Iterable, Iterator, Mapping
 from pathlib import Path
@@ -113,10 +114,23 @@ class Ledger:
         }
         for name, data in files.items():
             path = self._git / name
-            if not path.exists():
+            there = durable.read_plain(path) or b""
+            if name in ("info/exclude", "info/attributes"):
+                missing = [x for x in data.splitlines(keepends=True) if x not in there]
+                if missing:
+                    gap = b"" if there.endswith(b"\n") or not there else b"\n"
+                    data = there + gap + b"".join(missing)  # noqa: PLW2901
+                    durable.replace_file(path, data, sync=True)
+            elif not there or (name == "HEAD" and self.head() is None):
                 durable.replace_file(path, data, sync=True)
         for part in (".", "objects", "refs", "scenestore", ".."):
             durable.sync_dir(self._git / part)
+
+    def is_of_another_hand(self) -> bool:
+        """Say whether a repository is there that has history, but none on main."""
+        heads = self._git / "refs" / "heads"
+        has_branches = heads.is_dir() and any(heads.rglob("*"))
+        return has_branches or (self._git / "packed-refs").exists()
 
     # The head
 
@@ -127,6 +141,11 @@ class Ledger:
             CorruptError: The ref holds something else than a commit id.
         """
         said = durable.read_plain(self._ref)
+        if said is None and os.path.lexists(self._ref):
+            raise CorruptError(
+                f"{self._ref} is no plain file. Nothing was changed. See what stands "
+                "there; scenestore reads no link."
+            )
         if said is None:
             return self._packed_head()
         text = said.decode("ascii", "replace").strip()

@@ -6,6 +6,7 @@ first, since what is asked for is mostly what was written last.
 """
 
 import os
+import weakref
 import zlib
 from collections.abc import Iterator, Mapping
 from io import BytesIO
@@ -79,16 +80,15 @@ class Objects:
         """Read the objects below *git_dir*; nothing is opened before it is needed."""
         self._folder = git_dir / "objects"
         self._packs: dict[str, Pack | None] = {}  # newest first; None: not open
+        weakref.finalize(self, _close_all, self._packs)
         self._staged: dict[str, ShaFile] = {}
         self._kept: dict[str, tuple[int, bytes]] = {}
         self._kept_bytes = 0
 
     def close(self) -> None:
         """Close every pack; the next look-up opens what it needs."""
-        for pack in self._packs.values():
-            if pack is not None:
-                pack.close()
-        self._packs = {}
+        _close_all(self._packs)
+        self._packs.clear()
 
     # Reading
 
@@ -136,14 +136,18 @@ class Objects:
             self._raw(object_id)
         except KeyError:
             return False
+        except _DAMAGE:
+            return True
         return True
 
     def kind(self, object_id: str) -> str:
-        """Return ``commit``, ``tree`` or ``blob``; ``missing`` if there is none."""
+        """Return ``commit``, ``tree``, ``blob``, ``missing`` or ``damaged``."""
         try:
             number, _ = self._raw(object_id)
         except KeyError:
             return "missing"
+        except _DAMAGE:
+            return "damaged"
         return {1: "commit", 2: "tree", 3: "blob"}.get(number, "other")
 
     def starting_with(self, prefix: str) -> Iterator[str]:
@@ -203,19 +207,28 @@ class Objects:
         return raw
 
     def _raw(self, object_id: str) -> tuple[int, bytes]:
+        """Return an object, from whichever copy of it is whole.
+
+        Raises:
+            KeyError: There is none.
+            Exception: One of `_DAMAGE`; there are copies, and each is damaged.
+        """
         if object_id in self._staged:
             staged = self._staged[object_id]
             return staged.type_num, staged.as_raw_string()
         if object_id in self._kept:
             return self._kept[object_id]
-        found = self._from_packs(object_id) or self._loose(object_id)
-        if found is None:
-            self._look_for_packs()  # another process may have added one
-            found = self._from_packs(object_id)
-        if found is None:
-            raise KeyError(object_id)
-        self._keep(object_id, found)
-        return found
+        damage: Exception | None = None
+        for look in (self._from_packs, self._from_new_packs, self._loose):
+            try:
+                found = look(object_id)
+            except _DAMAGE as error:
+                damage = error
+                continue
+            if found is not None:
+                self._keep(object_id, found)
+                return found
+        raise damage or KeyError(object_id)
 
     def _keep(self, object_id: str, found: tuple[int, bytes]) -> None:
         self._kept[object_id] = found
@@ -226,6 +239,7 @@ class Objects:
 
     def _from_packs(self, object_id: str) -> tuple[int, bytes] | None:
         sha = hex_to_sha(ObjectID(object_id.encode()))
+        damage: Exception | None = None
         for name in list(self._packs):
             try:
                 return self._opened(name).get_raw(sha)
@@ -233,7 +247,16 @@ class Objects:
                 continue
             except (PackFileDisappeared, FileNotFoundError):
                 self._packs.pop(name, None)
+            except _DAMAGE as error:
+                damage = error  # another pack may have a whole copy
+        if damage is not None:
+            raise damage
         return None
+
+    def _from_new_packs(self, object_id: str) -> tuple[int, bytes] | None:
+        """Look again: another process may have added a pack."""
+        self._look_for_packs()
+        return self._from_packs(object_id)
 
     def _opened(self, name: str) -> Pack:
         pack = self._packs[name]
@@ -266,7 +289,12 @@ class Objects:
                 found.append((-entry.stat(follow_symlinks=False).st_mtime_ns, stem))
         for gone in self._packs.keys() - {stem for _, stem in found}:
             self._close(gone)
-        self._packs = {stem: self._packs.get(stem) for _, stem in sorted(found)}
+        self._order({stem: self._packs.get(stem) for _, stem in sorted(found)})
+
+    def _order(self, packs: dict[str, Pack | None]) -> None:
+        """Let the packs be just *packs*, in this order; the dict stays the same one."""
+        self._packs.clear()
+        self._packs.update(packs)
 
     def _loose(self, object_id: str) -> tuple[int, bytes] | None:
         path = self._folder / object_id[:2] / object_id[2:]
@@ -277,6 +305,22 @@ class Objects:
         if found.id.decode("ascii") != object_id:
             raise ChecksumMismatch(object_id, found.id)
         return found.type_num, found.as_raw_string()
+
+    def look_afresh(self) -> None:
+        """Forget what was read; the next look goes to the disk."""
+        self._kept, self._kept_bytes = {}, 0
+        self.close()
+
+    def pack_problems(self) -> Iterator[str]:
+        """Yield what is wrong with packs as files, which no object's hash tells."""
+        self._look_for_packs()
+        for name in list(self._packs):
+            pack = self._opened(name)
+            try:
+                pack.index.check()
+                pack.check()
+            except (*_DAMAGE, KeyError, OSError) as error:
+                yield f"the pack {name} is damaged ({type(error).__name__}: {error})"
 
     # Writing
 
@@ -327,6 +371,12 @@ class Objects:
         name = f"pack-{checksum.hex()}"
         folder = self._folder / "pack"
         durable.add_pack(folder, name, data.getvalue(), index.getvalue())
-        self._packs = {name: None, **self._packs}
+        self._order({name: None, **self._packs})
         for made in staged:
             self._keep(made.id.decode("ascii"), (made.type_num, made.as_raw_string()))
+
+
+def _close_all(packs: Mapping[str, Pack | None]) -> None:
+    for pack in packs.values():
+        if pack is not None:
+            pack.close()

@@ -6,7 +6,7 @@ what keeps one large scene from swallowing all.
 """
 
 import heapq
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 import msgspec
 
@@ -15,7 +15,9 @@ from scenestore.organise.vectors import Vector, added, alike, products
 SAMPLE = 400
 """Records that are compared pair by pair; of more, evenly spread ones stand for all."""
 _APART = 0.12
-"""How much more alike two scenes must be than a scene and a record, to become one."""
+"""How much more alike two scenes, or unlike kinds, must be than others to become one."""
+_SIZE = 0.01
+"""How much less alike two groups count for every mean size that they would have."""
 
 
 class Node(msgspec.Struct, frozen=True, kw_only=True):
@@ -25,6 +27,8 @@ class Node(msgspec.Struct, frozen=True, kw_only=True):
     """The sum of its texts' vectors."""
     texts: int
     chars: int
+    stands_apart: bool = False
+    """Whether it is of a kind that goes with its own kind rather."""
     joins_within_chars: int | None = None
     """Of a scene: the characters that it and another may have together for the two to
     become one; None: it stays by itself."""
@@ -71,19 +75,12 @@ def group(
     if not kept:
         return [], list(range(count))
     placed = {r for c in kept for r in c.records}
-    _spread(kept, records, [r for r in range(count) if r not in placed], room_chars)
+    left = [r for r in range(count) if r not in placed]
+    _spread(kept, scenes, records, left, room_chars)
     return [
         Group(scenes=tuple(sorted(c.scenes)), records=tuple(sorted(c.records)))
         for c in kept
     ], []
-
-
-def nearest(vector: Vector, scenes: Sequence[Node]) -> int:
-    """Return the index of the scene that is most like *vector*, the first of equals."""
-    return max(
-        range(len(scenes)),
-        key=lambda i: (alike(vector, scenes[i].vector) / scenes[i].texts, -i),
-    )
 
 
 class _Cluster:
@@ -93,6 +90,7 @@ class _Cluster:
         self.texts, self.chars = max(node.texts, 1), node.chars
         self.scene_chars = 0 if scene is None else node.chars
         self.joins_within = node.joins_within_chars
+        self.stands_apart = node.stands_apart
         self.changes = 0
 
     def can_take(self, other: "_Cluster", room_chars: float) -> bool:
@@ -111,6 +109,7 @@ class _Cluster:
         self.texts += other.texts
         self.chars += other.chars
         self.scene_chars += other.scene_chars
+        self.stands_apart &= other.stands_apart
         self.changes += 1
 
 
@@ -132,8 +131,11 @@ def _linked(
     def pair(i: int, j: int) -> tuple[float, int, int, int, int]:
         i, j = min(i, j), max(i, j)
         one, other = clusters[i], clusters[j]
-        apart = _APART if one.scenes and other.scenes else 0.0
-        return apart - mean[i][j], i, j, one.changes, other.changes
+        are_scenes = one.scenes and other.scenes
+        is_odd = one.stands_apart != other.stands_apart
+        apart = _APART if are_scenes or is_odd else 0.0
+        size = _SIZE * (one.texts + other.texts) / (len(nodes) / wanted)
+        return apart + size - mean[i][j], i, j, one.changes, other.changes
 
     heap = [pair(i, j) for i in range(len(nodes)) for j in range(i)]
     heapq.heapify(heap)
@@ -159,6 +161,7 @@ def _linked(
 
 def _spread(
     clusters: Sequence[_Cluster],
+    scenes: Sequence[Node],
     records: Sequence[Node],
     left: Sequence[int],
     room_chars: float,
@@ -166,8 +169,16 @@ def _spread(
     """Give each record that is left to the cluster most like it that has room."""
     if not left:
         return
-    centres = [added(_vectors(c, records)) for c in clusters]
-    sizes = [max(1, len(c.records)) for c in clusters]
+    centres = [
+        added(
+            [
+                *(scenes[s].vector for s in cluster.scenes),
+                *(records[r].vector for r in cluster.records),
+            ]
+        )
+        for cluster in clusters
+    ]
+    sizes = [cluster.texts for cluster in clusters]
     for r in left:
         node = records[r]
         score = [
@@ -175,13 +186,7 @@ def _spread(
             for centre, size in zip(centres, sizes, strict=True)
         ]
         order = sorted(range(len(clusters)), key=lambda i: (-score[i], i))
-        emptiest = min(order, key=lambda i: (clusters[i].chars, i))
-        best = next(
-            (i for i in order if clusters[i].chars + node.chars <= room_chars), emptiest
-        )
+        roomy = (i for i in order if clusters[i].chars + node.chars <= room_chars)
+        best = next(roomy, min(order, key=lambda i: (clusters[i].chars, i)))
         clusters[best].records.append(r)
         clusters[best].chars += node.chars
-
-
-def _vectors(cluster: _Cluster, records: Sequence[Node]) -> Iterator[Vector]:
-    return (records[r].vector for r in cluster.records)

@@ -29,6 +29,6 @@ def refused(faults: Iterable[Fault]) -> OrganiseError:
         f"The store refused the organiser ({' / '.join(told)}"
         + (f" / and {more} more" if more else "")
         + "). What was committed before stands, and nothing else was changed. "
-        "Mend what is named, then run scenestore organize again: it goes on from there.",
+        "Mend what is named, then run scenestore organize again: it goes on there.",
         found,
     )

@@ -92,9 +92,7 @@ def windows(store: Store) -> Iterator[Window]:
             records = []
         if is_last:
             return
-        page = _page(
-            store.read_l1_increment(max_records=PAGE, cursor=page.next_cursor)
-        )
+        page = _page(store.read_l1_increment(max_records=PAGE, cursor=page.next_cursor))
 
 
 def waiting(record: Mapping[str, object]) -> Waiting:
@@ -140,10 +138,8 @@ _TURNING = frozenset({"LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "P
 
 
 def _weight(kind: str, priority: object) -> float:
-    is_number = isinstance(priority, int | float) and not isinstance(priority, bool)
-    level = float(priority) if is_number else 0.0
-    if not 0 <= level <= _MAX_PRIORITY:
-        level = _MAX_PRIORITY if level > 0 else 0.0
+    level = priority if isinstance(priority, int | float) else 0
+    level = min(max(0, level), _MAX_PRIORITY)  # of NaN, 0
     return (1 + level / (2 * _MAX_PRIORITY)) * (1.25 if kind == "persona" else 1.0)
 
 

@@ -1,6 +1,9 @@
 """Whatever is fed in: a refusal with a reason, and never a traceback."""
 
 import json
+import os
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -25,11 +28,11 @@ BAD = {
 
 
 @pytest.mark.parametrize("kind", BAD)
-def test_a_bad_batch_is_refused_with_its_code(run, world, kind) -> None:
+def test_a_bad_batch_is_refused_with_its_code(call: Any, world: Any, kind: str) -> None:
     payload, code = BAD[kind]
     before = world.bytes_under()
 
-    ran = run("commit", "-P", world.profile, "--json", data=payload)
+    ran = call("commit", "-P", world.profile, "--json", data=payload)
 
     assert ran.code == ExitCode.REJECTED
     assert code in [error["code"] for error in ran.document["errors"]]
@@ -37,10 +40,10 @@ def test_a_bad_batch_is_refused_with_its_code(run, world, kind) -> None:
 
 
 @pytest.mark.parametrize("kind", BAD)
-def test_a_bad_batch_is_told_in_words_too(run, world, kind) -> None:
+def test_a_bad_batch_is_told_in_words_too(call: Any, world: Any, kind: str) -> None:
     payload, code = BAD[kind]
 
-    ran = run("commit", "-P", world.profile, data=payload)
+    ran = call("commit", "-P", world.profile, data=payload)
 
     assert ran.code == ExitCode.REJECTED
     assert "Nothing was changed" in ran.err
@@ -53,31 +56,35 @@ OTHERWISE = {"an array": "wrong_type", "a number": "wrong_type"}
 
 
 @pytest.mark.parametrize("kind", sorted(set(BAD) - {"empty"}))
-def test_a_bad_import_is_refused_with_its_code(run, world, kind) -> None:
+def test_a_bad_import_is_refused_with_its_code(
+    call: Any, world: Any, kind: str
+) -> None:
     payload, code = BAD[kind]
     code = OTHERWISE.get(kind, code)
 
-    ran = run("import", "-P", world.profile, "--state", "-", "--json", data=payload)
+    ran = call("import", "-P", world.profile, "--state", "-", "--json", data=payload)
 
     assert ran.code == ExitCode.REJECTED
     assert code in [error["code"] for error in ran.document["errors"]]
 
 
-def test_an_unknown_field_is_met_with_the_nearest_one(run, world) -> None:
-    ran = run("commit", "-P", world.profile, data=b'{"sceneWrite": []}')
+def test_an_unknown_field_is_met_with_the_nearest_one(call: Any, world: Any) -> None:
+    ran = call("commit", "-P", world.profile, data=b'{"sceneWrite": []}')
 
     assert "sceneWrites" in ran.err
 
 
-def test_a_file_of_a_batch_that_is_not_there_is_named(run, world, tmp_path) -> None:
-    ran = run("commit", "-P", world.profile, "--json", tmp_path / "none.json")
+def test_a_file_of_a_batch_that_is_not_there_is_named(
+    call: Any, world: Any, tmp_path: Path
+) -> None:
+    ran = call("commit", "-P", world.profile, "--json", tmp_path / "none.json")
 
     assert ran.code == ExitCode.REJECTED
     assert "none.json" in ran.document["errors"][0]["message"]
 
 
-def test_a_folder_is_no_batch(run, world, tmp_path) -> None:
-    ran = run("commit", "-P", world.profile, tmp_path)
+def test_a_folder_is_no_batch(call: Any, world: Any, tmp_path: Path) -> None:
+    ran = call("commit", "-P", world.profile, tmp_path)
 
     assert ran.code == ExitCode.REJECTED
     assert str(tmp_path) in ran.err
@@ -94,12 +101,12 @@ POLICIES = {
 @pytest.mark.parametrize("kind", POLICIES)
 @pytest.mark.parametrize("name", ["policy", "status", "commit"])
 def test_a_policy_that_cannot_be_used_is_told_with_its_reason(
-    run, world, kind, name
+    call: Any, world: Any, kind: str, name: str
 ) -> None:
     text, reason = POLICIES[kind]
     (world.profile / "memoryDB" / "scenestore.toml").write_text(text)
 
-    ran = run(name, "-P", world.profile, "--json", data='{"dismiss": []}')
+    ran = call(name, "-P", world.profile, "--json", data='{"dismiss": []}')
 
     assert ran.code == ExitCode.REJECTED
     (error,) = ran.document["errors"]
@@ -107,29 +114,31 @@ def test_a_policy_that_cannot_be_used_is_told_with_its_reason(
     assert "Nothing was changed" in error["message"]
 
 
-def test_all_that_is_wrong_with_a_policy_is_told_at_once(run, world) -> None:
+def test_all_that_is_wrong_with_a_policy_is_told_at_once(call: Any, world: Any) -> None:
     world.policy(max_scene=3, max_bodychars=1, secrets="maybe")
 
-    ran = run("policy", "-P", world.profile)
+    ran = call("policy", "-P", world.profile)
 
     assert all(word in ran.err for word in ("max_scene", "max_bodychars", "secrets"))
 
 
 @pytest.mark.parametrize("actor", ["", " x", "a\nb", "<x>", "x" * 65, "\x1b[31m"])
-def test_an_actor_that_cannot_be_an_author_is_refused(run, world, actor) -> None:
+def test_an_actor_that_cannot_be_an_author_is_refused(
+    call: Any, world: Any, actor: str
+) -> None:
     if not actor:
         pytest.skip("an empty name counts as none, as an empty variable does")
 
     for name, *args in (["init"], ["rollback", "0"], ["commit"]):
-        ran = run(name, *args, "-P", world.profile, "--actor", actor, "--json")
+        ran = call(name, *args, "-P", world.profile, "--actor", actor, "--json")
 
         assert ran.code == ExitCode.REJECTED
         assert ran.document["errors"][0]["code"] == "bad_actor"
 
 
 @pytest.mark.parametrize("said", ["yesterday", "1969-01-01T00:00:00Z"])
-def test_a_time_that_is_none_is_refused(run, world, said) -> None:
-    ran = run(
+def test_a_time_that_is_none_is_refused(call: Any, world: Any, said: str) -> None:
+    ran = call(
         "rollback", "0", "-P", world.profile, "--json", env={"SCENESTORE_NOW": said}
     )
 
@@ -149,8 +158,10 @@ def test_a_time_that_is_none_is_refused(run, world, said) -> None:
         ["scenes", "race.md", "--at", "77"],
     ],
 )
-def test_a_revision_that_there_is_not_is_refused(run, world, args) -> None:
-    ran = run(*args, "-P", world.profile, "--json")
+def test_a_revision_that_there_is_not_is_refused(
+    call: Any, world: Any, args: list[str]
+) -> None:
+    ran = call(*args, "-P", world.profile, "--json")
 
     assert ran.code == ExitCode.REJECTED
     assert ran.document["errors"][0]["code"] == "unknown_revision"
@@ -158,16 +169,50 @@ def test_a_revision_that_there_is_not_is_refused(run, world, args) -> None:
 
 
 @pytest.mark.parametrize("name", ["../x.md", "/etc/passwd", "a\nb.md", "", "x"])
-def test_a_name_that_no_scene_can_have_is_refused(run, world, name) -> None:
-    ran = run("scenes", "-P", world.profile, "--json", name)
+def test_a_name_that_no_scene_can_have_is_refused(
+    call: Any, world: Any, name: str
+) -> None:
+    ran = call("scenes", "-P", world.profile, "--json", name)
 
     assert ran.code == ExitCode.REJECTED
     assert ran.document["errors"][0]["code"] == "bad_filename"
 
 
 @pytest.mark.parametrize("args", [["--max", "0"], ["--cursor", "m_1_x"]])
-def test_a_question_for_records_that_has_no_answer_is_refused(run, world, args) -> None:
-    ran = run("records", "-P", world.profile, "--json", *args)
+def test_a_question_for_records_that_has_no_answer_is_refused(
+    call: Any, world: Any, args: list[str]
+) -> None:
+    ran = call("records", "-P", world.profile, "--json", *args)
 
     assert ran.code == ExitCode.REJECTED
     assert ran.document["success"] is False
+
+
+@pytest.mark.parametrize(
+    "args",
+    [
+        ["scenes", b"\xff.md"],
+        ["scenes", "--at", b"\xff"],
+        ["show", b"\xff"],
+        ["rollback", b"\xff"],
+        ["rollback", "0", "--reason", b"\xff"],
+        ["init", "--actor", b"\xff"],
+        ["records", "--cursor", b"\xff"],
+        ["records", "--late", "--late-cursor", b"\xff"],
+        ["commit", b"\xff"],
+        ["import", "--state", b"\xff"],
+        [b"\xff"],
+    ],
+    ids=str,
+)
+def test_an_argument_that_is_no_text_is_refused(
+    call: Any, world: Any, args: list[str]
+) -> None:
+    named = [os.fsdecode(arg) for arg in args]
+
+    ran = call(*named, "-P", world.profile, "--json")
+    told = call(*named, "-P", world.profile)
+
+    assert ran.code == told.code == ExitCode.REJECTED
+    assert ran.document["success"] is False
+    assert told.err

@@ -5,6 +5,7 @@ import subprocess
 import sys
 from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 import click
 import pytest
@@ -90,15 +91,17 @@ def test_each_option_of_a_command_has_its_help(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", COMMANDS)
-def test_each_command_prints_its_help(run, name: str) -> None:
-    ran = run(name, "--help")
+def test_each_command_prints_its_help(call: Any, name: str) -> None:
+    ran = call(name, "--help")
 
     assert ran.code == 0
     assert COMMANDS[name][1] in ran.out
 
 
 @pytest.mark.parametrize("name", COMMANDS)
-def test_with_json_stdout_is_one_document_and_nothing_else(run, world, name) -> None:
+def test_with_json_stdout_is_one_document_and_nothing_else(
+    run: Any, world: Any, name: str
+) -> None:
     args, request = RUNS[name]
 
     ran = run(name, "-P", world.profile, "--json", *args, data=json.dumps(request))
@@ -109,10 +112,10 @@ def test_with_json_stdout_is_one_document_and_nothing_else(run, world, name) -> 
 
 
 @pytest.mark.parametrize("name", COMMANDS)
-def test_without_json_something_is_said(run, world, name) -> None:
+def test_without_json_something_is_said(call: Any, world: Any, name: str) -> None:
     args, request = RUNS[name]
 
-    ran = run(name, "-P", world.profile, *args, data=json.dumps(request))
+    ran = call(name, "-P", world.profile, *args, data=json.dumps(request))
 
     assert ran.code == 0, ran.out + ran.err
     assert ran.out.strip()
@@ -121,8 +124,10 @@ def test_without_json_something_is_said(run, world, name) -> None:
 
 
 @pytest.mark.parametrize("name", COMMANDS)
-def test_with_json_an_error_is_one_document_too(run, tmp_path, name) -> None:
-    ran = run(name, "-P", tmp_path / "nowhere" / "x", "--json", "--nonsense")
+def test_with_json_an_error_is_one_document_too(
+    call: Any, tmp_path: Path, name: str
+) -> None:
+    ran = call(name, "-P", tmp_path / "nowhere" / "x", "--json", "--nonsense")
 
     assert ran.code == ExitCode.REJECTED
     assert ran.document["success"] is False
@@ -134,7 +139,7 @@ def test_with_json_an_error_is_one_document_too(run, tmp_path, name) -> None:
     assert ran.err == ""
 
 
-def test_the_help_says_what_each_exit_code_means(run) -> None:
+def test_the_help_says_what_each_exit_code_means(run: Any) -> None:
     out = " ".join(run("--help").out.split())
 
     for code in ExitCode:
@@ -159,14 +164,14 @@ def test_the_help_loads_nothing_slow() -> None:
     assert done.stdout.splitlines()[-1] == "[]"
 
 
-def test_the_version_is_told(run) -> None:
+def test_the_version_is_told(run: Any) -> None:
     ran = run("--version")
 
     assert ran.code == 0
     assert ran.out.startswith("scenestore ")
 
 
-def test_a_command_that_there_is_not_is_met_with_the_nearest_one(run) -> None:
+def test_a_command_that_there_is_not_is_met_with_the_nearest_one(run: Any) -> None:
     ran = run("organise")
 
     assert ran.code == ExitCode.REJECTED

@@ -8,11 +8,21 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 import pytest
 
-from scenestore_cli.errors import ExitCode, guarded
+from scenestore.errors import (
+    BusyError,
+    CallerError,
+    CorruptError,
+    DiskError,
+    HeadMovedError,
+    OutcomeUnknownError,
+    StoreError,
+    TooNewError,
+)
+from scenestore_cli.errors import ExitCode, failure_of, guarded
 
 COMMAND = (sys.executable, "-m", "scenestore_cli")
 
@@ -31,14 +41,14 @@ CREATE = json.dumps(
 )
 
 
-def test_an_accepted_batch_exits_with_0(run, empty) -> None:
+def test_an_accepted_batch_exits_with_0(run: Any, empty: Any) -> None:
     ran = run("commit", "-P", empty.profile, "--json", data=CREATE)
 
     assert ran.code == ExitCode.DONE
     assert ran.document["success"] is True
 
 
-def test_a_refused_batch_exits_with_2(run, world) -> None:
+def test_a_refused_batch_exits_with_2(run: Any, world: Any) -> None:
     ran = run("commit", "-P", world.profile, "--json", data="{}")
 
     assert ran.code == ExitCode.REJECTED
@@ -47,7 +57,7 @@ def test_a_refused_batch_exits_with_2(run, world) -> None:
 
 
 def test_a_busy_store_exits_with_1_and_says_that_it_may_be_tried_again(
-    run, world
+    run: Any, world: Any
 ) -> None:
     lock = world.l2 / ".git" / "scenestore" / "lock"
 
@@ -60,29 +70,54 @@ def test_a_busy_store_exits_with_1_and_says_that_it_may_be_tried_again(
     assert ran.document["errors"][0]["code"] == "store_busy"
 
 
-def test_a_busy_store_stops_a_repair_with_1_too(run, world) -> None:
-    lock = world.l2 / ".git" / "scenestore" / "lock"
+@pytest.mark.parametrize(
+    ("kind", "exit_code", "is_worth_a_retry"),
+    [
+        (CallerError, ExitCode.REJECTED, False),
+        (CorruptError, ExitCode.DAMAGED, False),
+        (BusyError, ExitCode.FAILED, True),
+        (HeadMovedError, ExitCode.FAILED, True),
+        (OutcomeUnknownError, ExitCode.FAILED, True),
+        (DiskError, ExitCode.FAILED, False),
+        (TooNewError, ExitCode.FAILED, False),
+        (OSError, ExitCode.FAILED, False),
+        (MemoryError, ExitCode.FAILED, False),
+        (LookupError, ExitCode.FAILED, False),
+    ],
+)
+def test_who_must_act_decides_the_exit_code(
+    kind: type[Exception],
+    exit_code: ExitCode,
+    is_worth_a_retry: bool,  # noqa: FBT001
+) -> None:
+    failure = failure_of(kind("It fell. It stands. Lift it."))
 
-    with lock.open("rb") as held:
-        fcntl.flock(held, fcntl.LOCK_EX)
-        ran = run("repair", "-P", world.profile, "--json")
-
-    assert ran.code == ExitCode.FAILED
-    assert ran.document["retry"] is True
-    assert ran.document["errors"][0]["code"] == "store_busy"
+    assert failure.exit_code is exit_code
+    assert failure.retry is is_worth_a_retry
 
 
-def test_damage_that_check_finds_exits_with_3(run, world) -> None:
+def test_each_error_of_the_store_has_its_own_code() -> None:
+    kinds = [
+        kind
+        for kind in StoreError.__subclasses__()
+        if kind.__module__ == StoreError.__module__
+    ]
+
+    codes = {failure_of(kind()).code for kind in kinds}
+
+    assert "store_failed" not in codes
+
+
+def test_damage_that_check_finds_exits_with_3(run: Any, world: Any) -> None:
     _damage(world)
 
     ran = run("check", "-P", world.profile, "--json")
 
     assert ran.code == ExitCode.DAMAGED
     assert ran.document["success"] is False
-    assert any(problem["isDamage"] for problem in ran.document["problems"])
 
 
-def test_damage_that_another_command_meets_exits_with_3(run, world) -> None:
+def test_damage_that_another_command_meets_exits_with_3(run: Any, world: Any) -> None:
     (world.l2 / ".git" / "refs" / "heads" / "main").write_text("rubbish\n")
 
     ran = run("status", "-P", world.profile, "--json")
@@ -91,7 +126,7 @@ def test_damage_that_another_command_meets_exits_with_3(run, world) -> None:
     assert ran.document["errors"][0]["code"] == "store_damaged"
 
 
-def test_a_profile_without_a_store_exits_with_2(run, tmp_path) -> None:
+def test_a_profile_without_a_store_exits_with_2(run: Any, tmp_path: Path) -> None:
     (tmp_path / "memoryDB").mkdir()
 
     ran = run("log", "-P", tmp_path)
@@ -100,7 +135,9 @@ def test_a_profile_without_a_store_exits_with_2(run, tmp_path) -> None:
     assert "scenestore init" in ran.err
 
 
-def test_a_store_of_a_newer_program_exits_with_1_when_it_is_written(run, empty) -> None:
+def test_a_store_of_a_newer_program_exits_with_1_when_it_is_written(
+    run: Any, empty: Any
+) -> None:
     _make_newer(empty)
 
     ran = run("commit", "-P", empty.profile, "--json", data=CREATE)
@@ -109,7 +146,7 @@ def test_a_store_of_a_newer_program_exits_with_1_when_it_is_written(run, empty) 
     assert ran.document["errors"][0]["code"] == "store_too_new"
 
 
-def test_a_store_of_a_newer_program_can_be_listed(run, empty) -> None:
+def test_a_store_of_a_newer_program_can_be_listed(run: Any, empty: Any) -> None:
     _make_newer(empty)
 
     ran = run("log", "-P", empty.profile, "--json")
@@ -119,7 +156,9 @@ def test_a_store_of_a_newer_program_can_be_listed(run, empty) -> None:
 
 
 @pytest.mark.skipif(os.getuid() == 0, reason="root may write anywhere")
-def test_a_folder_that_may_not_be_written_exits_with_1(run, tmp_path) -> None:
+def test_a_folder_that_may_not_be_written_exits_with_1(
+    run: Any, tmp_path: Path
+) -> None:
     tmp_path.chmod(0o500)
 
     ran = run("init", "-P", tmp_path, "--json")
@@ -130,7 +169,7 @@ def test_a_folder_that_may_not_be_written_exits_with_1(run, tmp_path) -> None:
 
 
 def test_a_full_disk_under_stdout_exits_with_1_and_says_that_the_work_holds(
-    empty,
+    empty: Any,
 ) -> None:
     full = Path("/dev/full")
     if not full.exists():
@@ -146,7 +185,7 @@ def test_a_full_disk_under_stdout_exits_with_1_and_says_that_the_work_holds(
     assert "tea.md" in empty.store.state().live
 
 
-def test_a_reader_that_goes_away_is_met_in_silence(world) -> None:
+def test_a_reader_that_goes_away_is_met_in_silence(world: Any) -> None:
     read, write = os.pipe()
     os.close(read)
 
@@ -157,7 +196,7 @@ def test_a_reader_that_goes_away_is_met_in_silence(world) -> None:
     assert err == ""
 
 
-def test_an_interrupted_command_exits_with_130_and_says_nothing(world) -> None:
+def test_an_interrupted_command_exits_with_130_and_says_nothing(world: Any) -> None:
     ours, theirs = pty.openpty()
     command = [*COMMAND, "commit", "-P", str(world.profile)]
     with subprocess.Popen(
@@ -177,7 +216,7 @@ def test_an_interrupted_command_exits_with_130_and_says_nothing(world) -> None:
 
 
 def test_a_bug_is_called_one_and_its_traceback_is_shown_on_demand(
-    capsys, monkeypatch
+    capsys: Any, monkeypatch: Any
 ) -> None:
     def stumble() -> None:
         raise LookupError("a stone")
@@ -207,7 +246,7 @@ def _run_into(out: IO[bytes], *args: object) -> tuple[int, str]:
     return done.returncode, done.stderr.decode()
 
 
-def _damage(world) -> None:
+def _damage(world: Any) -> None:
     """Write rubbish into the middle of the newest pack."""
     packs = (world.l2 / ".git" / "objects" / "pack").glob("*.pack")
     pack = max(packs, key=lambda path: path.stat().st_mtime_ns)
@@ -217,7 +256,7 @@ def _damage(world) -> None:
     pack.write_bytes(bytes(data))
 
 
-def _make_newer(world) -> None:
+def _make_newer(world: Any) -> None:
     """Let a commit on top say that a newer program made it."""
     path = world.l2 / "events.json"
     record = json.loads(path.read_text())

@@ -2,6 +2,7 @@
 
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -9,7 +10,7 @@ from scenestore_cli.errors import ExitCode
 
 
 def test_the_nearest_folder_upwards_that_holds_a_memory_is_the_profile(
-    run, world
+    run: Any, world: Any
 ) -> None:
     below = world.profile / "notes" / "2026"
     below.mkdir(parents=True)
@@ -19,13 +20,13 @@ def test_the_nearest_folder_upwards_that_holds_a_memory_is_the_profile(
     assert Path(ran.document["profile"]) == world.profile
 
 
-def test_the_repo_of_the_scenes_is_inside_of_the_profile(run, world) -> None:
+def test_the_repo_of_the_scenes_is_inside_of_the_profile(run: Any, world: Any) -> None:
     ran = run("status", "--json", cwd=world.l2 / "scene-blocks")
 
     assert Path(ran.document["profile"]) == world.profile
 
 
-def test_the_variable_names_the_profile(run, world, tmp_path) -> None:
+def test_the_variable_names_the_profile(run: Any, world: Any, tmp_path: Path) -> None:
     env = {"SCENESTORE_PROFILE": str(world.profile)}
 
     ran = run("status", "--json", cwd=tmp_path, env=env)
@@ -33,13 +34,15 @@ def test_the_variable_names_the_profile(run, world, tmp_path) -> None:
     assert ran.document["profile"] == str(world.profile)
 
 
-def test_an_empty_variable_names_nothing(run, world) -> None:
+def test_an_empty_variable_names_nothing(run: Any, world: Any) -> None:
     ran = run("status", "--json", cwd=world.profile, env={"SCENESTORE_PROFILE": ""})
 
     assert ran.code == ExitCode.DONE
 
 
-def test_the_option_is_stronger_than_the_variable(run, world, tmp_path) -> None:
+def test_the_option_is_stronger_than_the_variable(
+    run: Any, world: Any, tmp_path: Path
+) -> None:
     env = {"SCENESTORE_PROFILE": str(tmp_path / "other")}
 
     ran = run("status", "--json", "-P", world.profile, env=env)
@@ -47,7 +50,7 @@ def test_the_option_is_stronger_than_the_variable(run, world, tmp_path) -> None:
     assert ran.document["profile"] == str(world.profile)
 
 
-def test_no_profile_anywhere_is_told_with_what_to_do(run, tmp_path) -> None:
+def test_no_profile_anywhere_is_told_with_what_to_do(run: Any, tmp_path: Path) -> None:
     ran = run("status", cwd=tmp_path)
 
     assert ran.code == ExitCode.REJECTED
@@ -57,7 +60,7 @@ def test_no_profile_anywhere_is_told_with_what_to_do(run, tmp_path) -> None:
     assert ran.out == ""
 
 
-def test_a_profile_that_is_missing_is_named(run, tmp_path) -> None:
+def test_a_profile_that_is_missing_is_named(run: Any, tmp_path: Path) -> None:
     ran = run("status", "-P", tmp_path / "nowhere", "--json")
 
     assert ran.code == ExitCode.REJECTED
@@ -67,7 +70,9 @@ def test_a_profile_that_is_missing_is_named(run, tmp_path) -> None:
 
 
 @pytest.mark.parametrize("name", ["init", "status", "organize"])
-def test_a_file_in_the_place_of_the_profile_is_refused(run, tmp_path, name) -> None:
+def test_a_file_in_the_place_of_the_profile_is_refused(
+    run: Any, tmp_path: Path, name: str
+) -> None:
     path = tmp_path / "file"
     path.write_text("x")
 
@@ -79,7 +84,9 @@ def test_a_file_in_the_place_of_the_profile_is_refused(run, tmp_path, name) -> N
 
 
 @pytest.mark.parametrize("name", ["init", "status"])
-def test_a_file_in_the_place_of_the_memory_is_refused(run, tmp_path, name) -> None:
+def test_a_file_in_the_place_of_the_memory_is_refused(
+    run: Any, tmp_path: Path, name: str
+) -> None:
     (tmp_path / "memoryDB").write_text("x")
 
     ran = run(name, "-P", tmp_path)
@@ -89,7 +96,7 @@ def test_a_file_in_the_place_of_the_memory_is_refused(run, tmp_path, name) -> No
 
 
 def test_the_memory_itself_is_not_the_profile_and_the_right_one_is_named(
-    run, world
+    run: Any, world: Any
 ) -> None:
     ran = run("status", "-P", world.profile / "memoryDB")
 
@@ -97,7 +104,7 @@ def test_the_memory_itself_is_not_the_profile_and_the_right_one_is_named(
     assert f"Did you mean {world.profile}?" in ran.err
 
 
-def test_a_profile_whose_name_is_no_utf8_can_be_used(run, tmp_path) -> None:
+def test_a_profile_whose_name_is_no_utf8_can_be_used(run: Any, tmp_path: Path) -> None:
     profile = Path(os.fsdecode(bytes(tmp_path / "caf") + b"\xe9"))
     try:
         profile.mkdir()
@@ -105,14 +112,14 @@ def test_a_profile_whose_name_is_no_utf8_can_be_used(run, tmp_path) -> None:
         pytest.skip("this file system takes only UTF-8")
 
     made = run("init", "-P", profile, "--json")
-    told = run("status", "-P", profile)
+    told = run("log", "-P", profile)
 
     assert made.document["profile"] == str(profile)
     assert told.code == ExitCode.DONE
 
 
 def test_init_makes_the_store_in_the_current_folder_if_there_is_no_profile(
-    run, tmp_path
+    run: Any, tmp_path: Path
 ) -> None:
     ran = run("init", cwd=tmp_path)
 
@@ -120,7 +127,9 @@ def test_init_makes_the_store_in_the_current_folder_if_there_is_no_profile(
     assert (tmp_path / "memoryDB" / "l2" / ".git").is_dir()
 
 
-def test_init_takes_the_profile_that_the_current_folder_lies_in(run, tmp_path) -> None:
+def test_init_takes_the_profile_that_the_current_folder_lies_in(
+    run: Any, tmp_path: Path
+) -> None:
     below = tmp_path / "notes"
     below.mkdir()
     (tmp_path / "memoryDB").mkdir()
@@ -131,7 +140,7 @@ def test_init_takes_the_profile_that_the_current_folder_lies_in(run, tmp_path) -
     assert not (below / "memoryDB").exists()
 
 
-def test_init_a_second_time_changes_nothing(run, world) -> None:
+def test_init_a_second_time_changes_nothing(run: Any, world: Any) -> None:
     before = world.bytes_under()
 
     ran = run("init", "-P", world.profile, "--json")
@@ -141,7 +150,7 @@ def test_init_a_second_time_changes_nothing(run, world) -> None:
 
 
 def test_the_next_steps_name_the_profile_only_where_it_is_not_found_by_itself(
-    run, tmp_path
+    run: Any, tmp_path: Path
 ) -> None:
     inside, outside = tmp_path / "in", tmp_path / "o u t"
     inside.mkdir()

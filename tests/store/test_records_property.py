@@ -120,9 +120,7 @@ def pages(
 ) -> Iterator[Increment]:
     cursor = None
     while True:
-        page = records.increment(
-            own=own, homes=homes, cursor=cursor, max_records=size
-        )
+        page = records.increment(own=own, homes=homes, cursor=cursor, max_records=size)
         assert isinstance(page, Increment)
         yield page
         if not page.truncated:

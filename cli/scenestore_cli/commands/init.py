@@ -8,8 +8,8 @@ from scenestore_cli.options import (
     actor_option,
     json_option,
     new_profile_option,
-    next_steps,
     opened,
+    tell_next,
 )
 from scenestore_cli.output import line, print_json
 
@@ -33,6 +33,6 @@ def init(profile: Path, actor: str | None, *, as_json: bool) -> None:
         print_json({"success": True, **made, **where})
     elif is_new:
         line(f"Made an empty scene store in {profile}.")
-        line(next_steps(profile, "scenestore organize", "scenestore status"))
+        tell_next(profile, "scenestore organize", "scenestore status")
     else:
         line(f"There is a scene store in {profile} already. Nothing was changed.")

@@ -11,7 +11,9 @@ from scenestore.codec import Record
 from scenestore.ledger import Revision
 from scenestore_cli.options import json_option, opened, profile_option
 from scenestore_cli.output import (
+    LEAST_TEXT_CELLS,
     cells,
+    escaped,
     is_narrow,
     line,
     minute,
@@ -22,8 +24,6 @@ from scenestore_cli.output import (
 from scenestore_engine.events import Event
 
 _ACTOR_CELLS = 8
-_WIDE_CELLS = 118
-"""Columns from which a revision takes one line: a subject has up to 72."""
 
 
 @click.command()
@@ -49,30 +49,22 @@ def log(profile: Path, most: int | None, *, as_json: bool) -> None:
         if as_json:
             print_json({"revisions": [_entry(store, one) for one in found]})
             return
-        is_stacked = is_narrow(_WIDE_CELLS)
+        digits = len(str(newest.seq))
         for revision in found:
-            if is_stacked:
-                _tell_stacked(revision, len(str(newest.seq)))
-            else:
-                _tell(revision, len(str(newest.seq)))
+            _tell(revision, digits)
 
 
 def _tell(revision: Revision, digits: int) -> None:
-    columns = (
-        _number(revision).rjust(digits),
-        short(revision.id),
-        minute(revision.at),
-        padded(revision.author, max(_ACTOR_CELLS, cells(revision.author))),
-        revision.subject,
-    )
-    line("  ".join(columns))
-
-
-def _tell_stacked(revision: Revision, digits: int) -> None:
-    """Print what was done first: it is what people look for."""
-    line(f"{_number(revision).rjust(digits)}  {revision.subject}")
-    details = (short(revision.id), minute(revision.at), revision.author)
-    line("  ".join(details), indent=digits + 2, style="dim")
+    actor = escaped(revision.author)
+    number = _number(revision).rjust(digits)
+    made = f"{short(revision.id)}  {minute(revision.at)}"
+    columns = f"{number}  {made}  {padded(actor, _ACTOR_CELLS)}  "
+    if is_narrow(cells(columns) + LEAST_TEXT_CELLS):
+        # What was done comes first: it is what people look for.
+        line(revision.subject, before=f"{number}  ")
+        line(f"{made}  {actor}", before=" " * (digits + 2), style="dim")
+    else:
+        line(revision.subject, before=columns)
 
 
 def _number(revision: Revision) -> str:

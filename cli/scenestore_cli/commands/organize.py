@@ -7,15 +7,18 @@ from pathlib import Path
 
 import click
 
-from scenestore.organise import Progress, Summary, organise
+from scenestore.organise import OrganiseError, Progress, Summary, organise
+from scenestore.receipts import answer
+from scenestore_cli.errors import ExitCode, FaceError
 from scenestore_cli.options import (
     actor_option,
     json_option,
-    next_steps,
     opened,
     profile_option,
+    tell_next,
 )
 from scenestore_cli.output import counted, line, print_json, say
+from scenestore_engine.decide import Rejected
 
 ACTOR = "organise"
 """Who acts if nobody is named. Source: CONTRACT section 7."""
@@ -27,30 +30,35 @@ _TENTHS_FROM = 500
 @profile_option
 @actor_option
 @json_option
-def organize(profile: Path, actor: str | None, *, as_json: bool) -> None:
+def organize(profile: Path, actor: str | None, *, as_json: bool) -> ExitCode:
     """Put the new L1 records into scenes, without a model.
 
     Makes the store if there is none. What it does is committed batch by batch; an
     interrupted run is taken up by the next one.
     """
-    with (
-        opened(profile, actor or ACTOR) as store,
-        _progress_told() as progress,
-    ):
-        summary = organise(store, actor=actor or ACTOR, progress=progress)
+    with opened(profile, actor or ACTOR) as store:
+        try:
+            with _progress_told() as progress:
+                summary = organise(store, actor=actor or ACTOR, progress=progress)
+        except OrganiseError as error:
+            if as_json and error.faults:
+                rejected = Rejected(faults=error.faults, retry=False)
+                print_json(answer(rejected, store.ledger.head()))
+                return ExitCode.REJECTED
+            raise FaceError("organise_stopped", str(error)) from error
     if as_json:
         print_json({"success": True, **_document(summary)})
-        return
+        return ExitCode.DONE
     for sentence in _sentences(summary):
         line(sentence)
-    line(
-        next_steps(
+    if not summary.nothing_new:
+        tell_next(
             profile,
             "scenestore log",
             "scenestore scenes",
             "git -C {profile}/memoryDB/l2 log",
         )
-    )
+    return ExitCode.DONE
 
 
 def _document(summary: Summary) -> dict[str, object]:

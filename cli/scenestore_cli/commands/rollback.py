@@ -7,7 +7,13 @@ import click
 from scenestore import roll_back
 from scenestore_cli.answers import tell_outcome
 from scenestore_cli.errors import ExitCode
-from scenestore_cli.options import actor_option, json_option, opened, profile_option
+from scenestore_cli.options import (
+    actor_option,
+    json_option,
+    opened,
+    profile_option,
+    utf8,
+)
 
 
 @click.command()
@@ -15,7 +21,9 @@ from scenestore_cli.options import actor_option, json_option, opened, profile_op
 @profile_option
 @actor_option
 @click.option("--keep-cursor", is_flag=True, help="Leave the cursor where it is.")
-@click.option("--reason", metavar="TEXT", help="Why, for the history; one line.")
+@click.option(
+    "--reason", type=utf8, metavar="TEXT", help="Why, for the history; one line."
+)
 @click.option("--dry-run", is_flag=True, help="Say what would happen; write nothing.")
 @json_option
 def rollback(

@@ -13,7 +13,7 @@ from scenestore.ledger import Revision
 from scenestore.revisions import resolve
 from scenestore_cli.answers import tell_refusal
 from scenestore_cli.errors import ExitCode
-from scenestore_cli.options import json_option, opened, profile_option
+from scenestore_cli.options import json_option, opened, profile_option, utf8
 from scenestore_cli.output import (
     counted,
     line,
@@ -43,7 +43,7 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 
 
 @click.command()
-@click.argument("names", nargs=-1, metavar="[NAME]...")
+@click.argument("names", nargs=-1, type=utf8, metavar="[NAME]...")
 @profile_option
 @click.option("--archived", is_flag=True, help="List the archive instead.")
 @click.option("--at", metavar="REV", help="As they were at a revision.")

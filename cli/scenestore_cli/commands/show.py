@@ -45,7 +45,7 @@ def show(rev: str, profile: Path, *, as_json: bool) -> ExitCode:
     said = _said(revision)
     if said:
         line()
-        lines(said, indent=4)
+        lines(said, before="    ")
     for text in filter(None, _diffs(changed)):
         line()
         diff(text)

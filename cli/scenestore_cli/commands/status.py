@@ -41,7 +41,8 @@ def _facts(found: Status) -> Iterator[tuple[str, str]]:
     )
     shelf = found.capacity
     kept = f", {found.archived} archived" if found.archived else ""
-    yield "Scenes", f"{shelf.live} of {shelf.max_scenes} live{kept}"
+    full = f" ({shelf.warning})" if shelf.warning != "none" else ""
+    yield "Scenes", f"{shelf.live} of {shelf.max_scenes} live{full}{kept}"
     yield "Cursor", _cursor_text(found.cursor)
     yield "New", f"{counted(found.new_records, 'record')} after the cursor"
     yield "In no scene", coverage_text(found.coverage)

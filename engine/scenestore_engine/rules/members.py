@@ -62,7 +62,7 @@ def new_ids_fit(batch: Batch, known: Known) -> Iterator[Fault]:
     if count > MAX_NEW_IDS:
         yield Fault(
             code=FaultCode.TOO_MANY_IDS,
-            path="/sceneWrites",
+            path="/sceneWrites" if batch.writes else "/dismiss",
             message=f"The batch brings {count} new members and dismissals; "
             f"{MAX_NEW_IDS} are allowed.",
             hint="Send them in several batches.",
@@ -137,7 +137,7 @@ def members_are_known(
     if unknown and policy.strict_members:
         yield Fault(
             code=FaultCode.UNKNOWN_MEMBER,
-            path=f"{path}/members",
+            path=f"{path}/{_field_of(unknown, command)}",
             filename=command.filename,
             message=f"L1 knows no record {_listed(unknown)}.",
             hint="Name ids that read_l1_increment returned.",
@@ -157,7 +157,7 @@ def members_are_not_forgotten(
     if purged:
         yield Fault(
             code=FaultCode.FORGOTTEN_MEMBER,
-            path=f"{path}/members",
+            path=f"{path}/{_field_of(purged, command)}",
             filename=command.filename,
             message=f"{len(purged)} of the ids belong to records that were forgotten.",
             hint="Leave them out, and what they said.",
@@ -199,6 +199,12 @@ def dismissals_are_good(batch: Batch, known: Known) -> Iterator[Fault]:
             message=f"L1 knows no record {_listed(unknown)}.",
             hint="Name ids that read_l1_increment returned.",
         )
+
+
+def _field_of(ids: Iterable[str], command: BodyWrite) -> str:
+    """Return the field of the request that names *ids*."""
+    is_given = any(record_id in (command.members or ()) for record_id in ids)
+    return "members" if is_given else "addMembers"
 
 
 def _listed(ids: list[str], limit: int = 5) -> str:

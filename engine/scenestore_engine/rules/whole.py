@@ -4,6 +4,7 @@ Source:
     CONTRACT section 5, "Cursor" and "Batch rules".
 """
 
+import unicodedata
 from collections.abc import Iterator
 
 from scenestore_engine.commands import (
@@ -74,6 +75,7 @@ def actor_is_good(actor: str) -> Iterator[Fault]:
         and 1 <= len(actor) <= MAX_ACTOR_CHARS
         and line_complaint(actor) is None
         and not set(actor) & set("<>")
+        and not any(unicodedata.category(char) == "Cs" for char in actor)
     )
     if not is_good:
         yield Fault(
