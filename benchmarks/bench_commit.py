@@ -30,9 +30,10 @@ from scenestore import Store
 SCENES = 15
 START_MS = 1_772_323_200_000
 TOUCHED = 3
-WORDS = tuple(
-    "ledger migration Tuesday rollback kettle violin 42 minutes river clinic "
-    "backup 林晓 跑步 花生 周二 发布 tram invoice nine hundred copper".split()  # noqa: SIM905
+WORDS = (
+    *("ledger", "migration", "Tuesday", "rollback", "kettle", "violin", "42"),
+    *("minutes", "river", "clinic", "backup", "林晓", "跑步", "花生", "周二"),
+    *("发布", "tram", "invoice", "nine", "hundred", "copper"),
 )
 Files = dict[str, bytes]
 

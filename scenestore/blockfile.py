@@ -69,12 +69,13 @@ def parse(data: bytes, *, file_time: str) -> Block:
             fields[name] = value.removeprefix(" ")
         elif line.strip():
             extra.append(line)
+    said = fields.get("summary", "")
     created = _time(fields.get("created"), file_time)
     return Block(
         meta=Meta(
             created=created,
             updated=_time(fields.get("updated"), created if fields else file_time),
-            summary=fields.get("summary") or _summary(body),
+            summary=said if said.strip() else _summary(body),
             heat=_heat(fields.get("heat")),
             extra=tuple(extra),
         ),

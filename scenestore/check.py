@@ -17,7 +17,10 @@ from scenestore.projection import Projection
 from scenestore_engine.events import (
     Event,
     Handles,
+    SceneArchived,
     SceneCreated,
+    SceneDeleted,
+    SceneRestored,
     ScenesConsolidated,
     SceneUpdated,
     StateImported,
@@ -199,6 +202,9 @@ class _Walk:
     ) -> Iterator[Problem]:
         """Prove what an event says of META, members and states by what it names."""
         yield from self._of_restored(revision, event, before)
+        wrong = _out_of_place(event, before)
+        if wrong is not None:
+            yield _damage(revision.id, wrong)
         if not isinstance(event, SceneCreated | SceneUpdated | ScenesConsolidated):
             return
         name = event.filename
@@ -249,6 +255,34 @@ class _Walk:
                 message=f"{drift.path} is another hand's work ({drift.kind}).",
                 is_damage=False,
             )
+
+
+def _out_of_place(event: Event, before: State) -> str | None:
+    """Return why *event* could not have happened to *before*, by names alone."""
+    coming: tuple[str, ...] = ()
+    going: tuple[str, ...] = ()
+    match event:
+        case SceneCreated(filename=name):
+            coming = (name,)
+        case SceneUpdated(filename=name) | SceneDeleted(filename=name):
+            going = (name,)
+        case ScenesConsolidated(sources=sources):
+            going = sources
+        case SceneArchived(filename=name):
+            going = (name,)
+            if name in before.archived:
+                return f"{name} was in the archive already"
+        case SceneRestored(filename=name, restored_as=other):
+            coming = (other,)
+            if name not in before.archived:
+                return f"{name} was not in the archive"
+        case _:
+            pass
+    taken = [name for name in coming if name in before.live]
+    absent = [name for name in going if name not in before.live]
+    if taken:
+        return f"{', '.join(taken)} was live already"
+    return f"{', '.join(absent)} was not live" if absent else None
 
 
 def _difference(computed: State, kept: State) -> str:

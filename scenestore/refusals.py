@@ -16,19 +16,26 @@ from scenestore_engine.decide import Decision, Rejected
 from scenestore_engine.faults import Fault, FaultCode
 
 
-def not_writable(
-    ledger: Ledger, projection: Projection, head: Revision
-) -> Iterator[Fault]:
-    """Yield why nothing may be written on *head*: it is another hand's.
+def refuse_newer(head: Revision) -> None:
+    """Return if this program may write on *head*.
 
     Raises:
         TooNewError: A newer program wrote it.
+
+    Source:
+        CONTRACT section 1: such a store is read-only.
     """
     if head.format > codec.FORMAT:
         raise TooNewError(
             f"This store has format {head.format}; this program writes "
             f"{codec.FORMAT}. Nothing was changed. Use a newer scenestore."
         )
+
+
+def not_writable(
+    ledger: Ledger, projection: Projection, head: Revision
+) -> Iterator[Fault]:
+    """Yield why nothing may be written on *head*: it is another hand's."""
     if not head.is_own:
         own = ledger.last_own(head.id)
         yield Fault(

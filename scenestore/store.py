@@ -44,7 +44,13 @@ from scenestore.projection import Projection
 from scenestore.receipts import Receipt
 from scenestore.records import Increment, Records
 from scenestore.recovery import recover
-from scenestore.refusals import busy, drift_fault, not_writable, rejected
+from scenestore.refusals import (
+    busy,
+    drift_fault,
+    not_writable,
+    refuse_newer,
+    rejected,
+)
 from scenestore.staging import filled_in, unified_diff
 from scenestore_engine.commands import Batch, body_hash
 from scenestore_engine.decide import Accepted, Rejected, decide
@@ -342,6 +348,9 @@ class Store:
         """Hold the profile's lock, over a store that is in order."""
         durable.make_dir(layout.own_dir(self.profile))
         with durable.locked(layout.lock_file(self.profile), wait_s=WAIT_S):
+            head = self.ledger.head()
+            if head is not None:  # a newer program's store is not touched at all
+                refuse_newer(self.ledger.revision(head))
             for deed in recover(
                 self.profile,
                 self.ledger,

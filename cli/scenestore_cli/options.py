@@ -4,7 +4,7 @@ import contextlib
 import os
 import shlex
 import sys
-from collections.abc import Callable, Generator
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -69,9 +69,8 @@ def new_profile_option(function: _Function) -> _Function:
     return _profile(_any)(function)
 
 
-@contextlib.contextmanager
-def opened(profile: Path, actor: str | None = None) -> "Generator[Store]":
-    """Yield the store of *profile*; what it mends is told on stderr.
+def opened(profile: Path, actor: str | None = None) -> "Store":
+    """Return the store of *profile*, to be closed; it tells on stderr what it mends.
 
     Args:
         profile: An existing one, or one to be made.
@@ -79,13 +78,7 @@ def opened(profile: Path, actor: str | None = None) -> "Generator[Store]":
     """
     from scenestore import Store  # noqa: PLC0415 - a policy is read without a store
 
-    store = Store(profile, actor=actor or ACTOR, say=say)
-    try:
-        yield store
-    finally:
-        # An error about a damaged pack still looks at the pack; the process ends soon.
-        with contextlib.suppress(BufferError):
-            store.close()
+    return Store(profile, actor=actor or ACTOR, say=say)
 
 
 def read_input(name: str) -> bytes:

@@ -5,7 +5,9 @@ replace refs, commit-graph or multi-pack-index. Rule 2: packs are looked up newe
 first, since what is asked for is mostly what was written last.
 """
 
+import contextlib
 import os
+import struct
 import weakref
 import zlib
 from collections.abc import Iterator, Mapping
@@ -49,6 +51,8 @@ _DAMAGE = (
     EOFError,
     IndexError,
     ObjectFormatException,
+    OverflowError,
+    struct.error,
     ValueError,
     zlib.error,
 )
@@ -271,7 +275,7 @@ class Objects:
     def _close(self, name: str) -> None:
         pack = self._packs[name]
         if pack is not None:
-            pack.close()
+            _close(pack)
         self._packs[name] = None
 
     def _look_for_packs(self) -> None:
@@ -379,4 +383,10 @@ class Objects:
 def _close_all(packs: Mapping[str, Pack | None]) -> None:
     for pack in packs.values():
         if pack is not None:
-            pack.close()
+            _close(pack)
+
+
+def _close(pack: Pack) -> None:
+    # A damaged object's traceback may still hold a view; it goes with the traceback.
+    with contextlib.suppress(BufferError):
+        pack.close()

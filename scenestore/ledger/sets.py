@@ -6,6 +6,7 @@ Runs that are equal by id are never opened.
 from collections.abc import Iterable, Mapping
 
 from scenestore import runs
+from scenestore.errors import CorruptError
 from scenestore.ledger.objects import FILE, Entry, Objects
 
 
@@ -23,7 +24,10 @@ class Sets:
 
     def ids_in_run(self, blob: str) -> frozenset[str]:
         """Return the ids of one run."""
-        return runs.from_bytes(self._objects.blob(blob))
+        try:
+            return runs.from_bytes(self._objects.blob(blob))
+        except UnicodeDecodeError as error:
+            raise CorruptError(f"the member run {blob} is not UTF-8") from error
 
     def ids(self, handle: str | None) -> frozenset[str]:
         """Return the whole set."""

@@ -15,7 +15,7 @@ from scenestore.organise.vectors import Vector, added, alike, products
 SAMPLE = 400
 """Records that are compared pair by pair; of more, evenly spread ones stand for all."""
 _APART = 0.12
-"""How much more alike two scenes, or unlike kinds, must be than others to become one."""
+"""How much more alike two scenes, or unlike kinds, must be than others to be one."""
 _SIZE = 0.01
 """How much less alike two groups count for every mean size that they would have."""
 

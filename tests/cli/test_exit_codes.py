@@ -115,6 +115,7 @@ def test_damage_that_check_finds_exits_with_3(run: Any, world: Any) -> None:
 
     assert ran.code == ExitCode.DAMAGED
     assert ran.document["success"] is False
+    assert any(problem["isDamage"] for problem in ran.document["problems"])
 
 
 def test_damage_that_another_command_meets_exits_with_3(run: Any, world: Any) -> None:

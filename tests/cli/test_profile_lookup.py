@@ -112,7 +112,7 @@ def test_a_profile_whose_name_is_no_utf8_can_be_used(run: Any, tmp_path: Path) -
         pytest.skip("this file system takes only UTF-8")
 
     made = run("init", "-P", profile, "--json")
-    told = run("log", "-P", profile)
+    told = run("status", "-P", profile)
 
     assert made.document["profile"] == str(profile)
     assert told.code == ExitCode.DONE
