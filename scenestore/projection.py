@@ -9,7 +9,7 @@ Source:
 """
 
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from enum import StrEnum
 from hashlib import sha1
 from pathlib import Path
@@ -188,7 +188,13 @@ class Projection:
     # Drawing
 
     def draw(
-        self, revision: str, tree: str, state: State, *, over: str | None = None
+        self,
+        revision: str,
+        tree: str,
+        state: State,
+        *,
+        over: str | None = None,
+        spared: Collection[str] = (),
     ) -> list[Path]:
         """Bring the files from what was drawn last to *tree*; equal ones are let be.
 
@@ -197,6 +203,7 @@ class Projection:
             tree: What is to be drawn.
             state: Of that revision, META opened for the scenes that changed.
             over: A tree of another hand that is in the history, and that gives way.
+            spared: Paths that are let be, since another hand has been there.
 
         Returns:
             Where things went that another hand had put in a place that was drawn.
@@ -207,6 +214,7 @@ class Projection:
         changes = self._ledger.changed(before, tree)
         if over is not None:
             changes = {**self._ledger.changed(over, tree), **changes}
+        changes = {path: c for path, c in changes.items() if path not in spared}
         # What goes, goes first: a file may stand where a folder is to be.
         in_order = sorted(changes.items(), key=lambda item: item[1].after is not None)
         rescued = [
@@ -220,6 +228,7 @@ class Projection:
         git_index = (
             not whole
             and known.git_index
+            and not spared
             and self._ledger.enter_in_index(after, (), whole=False)
         ) or self._ledger.enter_in_index(
             self._ledger.files(tree), self._doubtful(tree), whole=True
@@ -407,7 +416,7 @@ class Projection:
         if old is None:
             return []
         there = durable.read_plain(old)
-        if there is not None and _is_our_index(there, known):
+        if there is not None and (there == data or _is_our_index(there, known)):
             old.unlink()
             return []
         name = layout.INDEX_FILE.replace("/", "-")

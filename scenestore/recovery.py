@@ -48,7 +48,8 @@ def recover(
         moved = projection.redraw(own.id, own.tree, ledger.state(own.tree), drift=False)
         return [*done, "drew the files anew", *map(_rescued, moved)]
     if ledger.descends(own.id, drawn.revision):
-        moved = projection.draw(own.id, own.tree, ledger.state(own.tree))
+        drift = {drift.path for drift in projection.drift(own.tree)}
+        moved = projection.draw(own.id, own.tree, ledger.state(own.tree), spared=drift)
         return [*done, f"drew the files of revision {own.seq}", *map(_rescued, moved)]
     return done  # the head moved away from what was drawn; see `Store`
 

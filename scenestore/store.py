@@ -9,6 +9,7 @@ Source:
 """
 
 import contextlib
+import sys
 import unicodedata
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from hashlib import sha256
@@ -88,7 +89,16 @@ class Store:
             profile: The folder that holds ``memoryDB``.
             actor: Who acts, unless a call says otherwise.
             say: Told, in a sentence, what was mended after a crash.
+
+        Raises:
+            CallerError: The names of files are not written in UTF-8.
         """
+        if sys.getfilesystemencoding() != "utf-8":
+            raise CallerError(
+                "This Python writes file names in "
+                f"{sys.getfilesystemencoding()}, and scenes have names in any script. "
+                "Nothing was changed. Set PYTHONUTF8=1, or a UTF-8 locale."
+            )
         self.profile = profile
         self.actor = actor
         self.ledger = Ledger(profile)
@@ -297,7 +307,7 @@ class Store:
         self._head()
         try:
             # 1. Take turns, and mend what a dead writer left.
-            with self.turn():
+            with self.turn(), self.records.steady():
                 return self._commit(batch, actor, now)
         except (BusyError, HeadMovedError) as error:
             return busy(error)

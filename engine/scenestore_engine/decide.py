@@ -218,8 +218,10 @@ def _caused(
             removed=len(dismissed.drop),
             reason=batch.dismiss_reason,
         )
-    if known.cursor is not None and known.cursor != known.state.cursor:
-        yield CursorMoved(to=known.cursor)
+    to = known.cursor
+    # Line 0 is the store's own cursor in a shard that is read again from its start.
+    if to is not None and to.line > 0 and to != known.state.cursor:
+        yield CursorMoved(to=to)
     if batch.persona_reason is not None:
         yield PersonaRequested(reason=batch.persona_reason, at=now)
 

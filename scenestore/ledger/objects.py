@@ -8,6 +8,7 @@ first, since what is asked for is mostly what was written last.
 import contextlib
 import os
 import struct
+import traceback
 import weakref
 import zlib
 from collections.abc import Iterator, Mapping
@@ -56,6 +57,10 @@ _DAMAGE = (
     ValueError,
     zlib.error,
 )
+
+
+class _DamagedError(Exception):
+    """An object is there, and no copy of it is whole."""
 
 
 class Entry(NamedTuple):
@@ -140,7 +145,7 @@ class Objects:
             self._raw(object_id)
         except KeyError:
             return False
-        except _DAMAGE:
+        except _DamagedError:
             return True
         return True
 
@@ -150,7 +155,7 @@ class Objects:
             number, _ = self._raw(object_id)
         except KeyError:
             return "missing"
-        except _DAMAGE:
+        except _DamagedError:
             return "damaged"
         return {1: "commit", 2: "tree", 3: "blob"}.get(number, "other")
 
@@ -201,7 +206,7 @@ class Objects:
                 f"The object {object_id} is missing from the history. Nothing was "
                 "changed. Run scenestore check."
             ) from None
-        except _DAMAGE as error:
+        except _DamagedError as error:
             raise CorruptError(
                 f"The object {object_id} is damaged ({error}). Nothing was changed. "
                 "Run scenestore check."
@@ -215,18 +220,18 @@ class Objects:
 
         Raises:
             KeyError: There is none.
-            Exception: One of `_DAMAGE`; there are copies, and each is damaged.
+            _DamagedError: There are copies, and each is damaged.
         """
         if object_id in self._staged:
             staged = self._staged[object_id]
             return staged.type_num, staged.as_raw_string()
         if object_id in self._kept:
             return self._kept[object_id]
-        damage: Exception | None = None
+        damage: _DamagedError | None = None
         for look in (self._from_packs, self._from_new_packs, self._loose):
             try:
                 found = look(object_id)
-            except _DAMAGE as error:
+            except _DamagedError as error:
                 damage = error
                 continue
             if found is not None:
@@ -243,19 +248,23 @@ class Objects:
 
     def _from_packs(self, object_id: str) -> tuple[int, bytes] | None:
         sha = hex_to_sha(ObjectID(object_id.encode()))
-        damage: Exception | None = None
+        damage: str | None = None
         for name in list(self._packs):
             try:
                 return self._opened(name).get_raw(sha)
             except KeyError:
                 continue
             except (PackFileDisappeared, FileNotFoundError):
-                self._packs.pop(name, None)
+                self._forget(name)
             except _DAMAGE as error:
-                damage = error  # another pack may have a whole copy
+                damage = _told(error)  # another pack may have a whole copy
         if damage is not None:
-            raise damage
+            raise _DamagedError(damage)
         return None
+
+    def _forget(self, name: str) -> None:
+        self._close(name)
+        del self._packs[name]
 
     def _from_new_packs(self, object_id: str) -> tuple[int, bytes] | None:
         """Look again: another process may have added a pack."""
@@ -305,10 +314,16 @@ class Objects:
         data = durable.read_plain(path)
         if not data:
             return None  # a file of no length is what a power cut leaves
-        found = ShaFile.from_file(BytesIO(data))
-        if found.id.decode("ascii") != object_id:
-            raise ChecksumMismatch(object_id, found.id)
-        return found.type_num, found.as_raw_string()
+        damage: str | None = None
+        try:
+            found = ShaFile.from_file(BytesIO(data))
+            raw = found.type_num, found.as_raw_string()
+            if found.id.decode("ascii") == object_id:
+                return raw
+            damage = f"it holds {found.id.decode('ascii')}"
+        except _DAMAGE as error:
+            damage = _told(error)
+        raise _DamagedError(damage)
 
     def look_afresh(self) -> None:
         """Forget what was read; the next look goes to the disk."""
@@ -319,12 +334,15 @@ class Objects:
         """Yield what is wrong with packs as files, which no object's hash tells."""
         self._look_for_packs()
         for name in list(self._packs):
-            pack = self._opened(name)
+            damage: str | None = None
             try:
+                pack = self._opened(name)
                 pack.index.check()
                 pack.check()
             except (*_DAMAGE, KeyError, OSError) as error:
-                yield f"the pack {name} is damaged ({type(error).__name__}: {error})"
+                damage = _told(error)
+            if damage is not None:
+                yield f"the pack {name} is damaged ({damage})"
 
     # Writing
 
@@ -387,6 +405,12 @@ def _close_all(packs: Mapping[str, Pack | None]) -> None:
 
 
 def _close(pack: Pack) -> None:
-    # A damaged object's traceback may still hold a view; it goes with the traceback.
     with contextlib.suppress(BufferError):
         pack.close()
+
+
+def _told(error: BaseException) -> str:
+    """Return what *error* says, and let go of the views into packs that it holds."""
+    traceback.clear_frames(error.__traceback__)
+    error.__traceback__ = None
+    return f"{type(error).__name__}: {error}"

@@ -32,6 +32,9 @@ from scenestore_engine.faults import FaultCode
 from scenestore_engine.rules import is_record_id
 from scenestore_engine.wire import batch_from
 
+_OTHERS = {FaultCode.DRIFT, FaultCode.SCENE_EXISTS, FaultCode.NO_ROOM}
+"""Why a new scene is refused though it is right: another hand was there first."""
+
 __all__ = ["OrganiseError", "Progress", "Summary", "organise"]
 
 
@@ -247,7 +250,7 @@ class _Run:
         return outcome
 
     def _blamed(
-        self, outcome: Receipt | Rejected | None, requests: Iterable[Request]
+        self, outcome: Receipt | Rejected | None, requests: Sequence[Request]
     ) -> set[str]:
         """Close and return the scenes that *outcome* was refused for.
 
@@ -264,8 +267,10 @@ class _Run:
                 "stands. Run scenestore organize again in a moment."
             )
         named = {str(request["filename"]) for request in requests}
+        made = {str(r["filename"]) for r in requests if r["action"] != "update"}
         blamed = {str(fault.filename) for fault in faults}
-        if not blamed or not blamed <= named:
+        is_ours = any(f.filename in made and f.code not in _OTHERS for f in faults)
+        if not blamed or not blamed <= named or is_ours:
             raise refused(faults)
         self._closed |= blamed
         return blamed

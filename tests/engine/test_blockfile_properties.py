@@ -16,7 +16,7 @@ from scenestore_engine.commands import (
 )
 from scenestore_engine.decide import Accepted, decide
 from scenestore_engine.events import SceneCreated, SceneUpdated
-from scenestore_engine.policy import Policy
+from scenestore_engine.policy import MAX_HEAT, Policy
 from scenestore_engine.state import Known, Meta, Scene, State
 from scenestore_engine.texts import normal_body
 from scenestore_engine.times import iso
@@ -157,11 +157,20 @@ def test_any_mixture_of_header_lines_is_written_in_a_form_that_reads_the_same(
     assert parse(render(once.meta, once.body), file_time="2000") == once
 
 
-@pytest.mark.parametrize("heat", [0, 1, 10**14, 10**15 - 1, 10**15, 10**18])
-def test_a_heat_of_any_size_is_read_as_it_was_written(heat: int) -> None:
+@pytest.mark.parametrize("heat", [0, 1, 10**14, MAX_HEAT - 1, MAX_HEAT])
+def test_a_heat_that_a_scene_may_have_is_read_as_it_was_written(heat: int) -> None:
     meta = Meta(created=OTHER_TIME, updated=OTHER_TIME, summary="s", heat=heat)
 
     assert parse(render(meta, "- x"), file_time="2000").meta == meta
+
+
+@pytest.mark.parametrize("heat", [MAX_HEAT + 1, 10**18, 10**40])
+def test_a_heat_that_no_scene_may_have_is_read_as_the_highest(heat: int) -> None:
+    meta = Meta(created=OTHER_TIME, updated=OTHER_TIME, summary="s", heat=heat)
+
+    read = parse(render(meta, "- x"), file_time="2000").meta
+
+    assert read.heat == MAX_HEAT
 
 
 @given(texts)

@@ -24,7 +24,7 @@ from scenestore_engine.events import (
     ScenesConsolidated,
     SceneUpdated,
 )
-from scenestore_engine.policy import Policy
+from scenestore_engine.policy import MAX_HEAT, Policy
 from scenestore_engine.state import Known, Membership, Meta, Scene, State
 from scenestore_engine.times import ms
 
@@ -114,6 +114,14 @@ def test_an_update_adds_one_to_the_heat_and_keeps_the_rest(heat: int) -> None:
         ),
         reason="why",
     )
+
+
+@pytest.mark.parametrize("heat", [MAX_HEAT - 1, MAX_HEAT])
+def test_the_heat_of_an_update_ends_at_the_highest_there_is(heat: int) -> None:
+    event = event_of(update(), a=scene(heat=heat))
+
+    assert isinstance(event, SceneUpdated)
+    assert event.meta.heat == MAX_HEAT
 
 
 def test_what_a_caller_says_of_heat_and_times_is_not_taken_in_an_update() -> None:

@@ -127,6 +127,52 @@ def test_late_records_are_placed_too(profile: Path) -> None:
     assert set(late) <= members(profile)
 
 
+def test_more_late_records_than_an_answer_holds_are_placed(profile: Path) -> None:
+    wrote(profile, TALES[:1], "2026-03-09")
+    organise(Store(profile))
+    late = wrote(profile, [f"{TALES[n % 12]}, {n}" for n in range(450)], "2026-03-02")
+
+    summary = organise(Store(profile))
+
+    assert (summary.records, summary.unassigned) == (450, 0)
+    assert set(late) <= members(profile)
+
+
+def test_a_late_record_stands_before_those_of_later_days(profile: Path) -> None:
+    wrote(profile, TALES[9:11], "2026-03-09")
+    layout.policy_file(profile).write_text("max_scenes = 1\n")
+    organise(Store(profile))
+    wrote(profile, TALES[11:], "2026-03-02")
+
+    organise(Store(profile))
+
+    text = all_text(profile)
+    assert text.index("## 2026-03-02") < text.index(TALES[11])
+    assert text.index(TALES[11]) < text.index("## 2026-03-09") < text.index(TALES[9])
+
+
+def test_what_two_records_say_alike_is_said_once(profile: Path) -> None:
+    wrote(profile, [TALES[0], TALES[0]])
+
+    organise(Store(profile))
+
+    assert all_text(profile).count(TALES[0]) == 1
+
+
+def test_the_cursor_moves_with_the_last_batch_alone(profile: Path) -> None:
+    wrote(profile, TALES)
+    cursors: list[object] = []
+
+    organise(
+        Store(profile),
+        progress=lambda _: cursors.append(Store(profile).state().cursor),
+    )
+
+    assert len(cursors) > 2
+    assert cursors[:-1] == [None] * (len(cursors) - 1)
+    assert cursors[-1] is not None
+
+
 def test_a_deleted_record_is_no_fact_and_no_member(profile: Path) -> None:
     ids = wrote(profile, TALES)
     with (layout.records_dir(profile) / "2026-03-06.jsonl").open("w") as file:

@@ -1,5 +1,8 @@
 import json
+import os
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -46,6 +49,30 @@ def test_the_example_replays_cleanly(lin: Path) -> None:
 
     store = Store(lin)
     assert check(store.ledger, store.projection, replay=True).problems == ()
+
+
+def test_two_hash_seeds_organise_the_example_alike(tmp_path: Path) -> None:
+    heads = set()
+    for seed in ("1", "4242"):
+        profile = shutil.copytree(EXAMPLE, tmp_path / seed)
+        environment = {"PYTHONHASHSEED": seed, "SCENESTORE_NOW": NOON}
+        subprocess.run(
+            [sys.executable, "-c", RUN, str(profile)],
+            env={**os.environ, **environment},
+            check=True,
+        )
+        heads.add(Store(profile).head().id)
+
+    assert len(heads) == 1
+
+
+NOON = "2026-03-20T12:00:00.000Z"
+RUN = """
+import pathlib, sys
+from scenestore import Store
+from scenestore.organise import organise
+organise(Store(pathlib.Path(sys.argv[1])))
+"""
 
 
 def test_each_id_of_the_example_tells_when_its_record_was_made() -> None:

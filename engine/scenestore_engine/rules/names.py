@@ -45,7 +45,8 @@ def filename_is_good(path: str, filename: str) -> Iterator[Fault]:
         yield Fault(
             code=FaultCode.BAD_FILENAME,
             path=path,
-            filename=filename,
+            # A lone surrogate cannot be written as JSON.
+            filename=filename.encode("utf-8", "replace").decode(),
             message=f"The filename {'; it '.join(reasons)}.",
             hint=f"Use {names.proposal(filename)} instead.",
         )
