@@ -77,7 +77,8 @@ def _temporaries(profile: Path, ledger: Ledger) -> Iterator[str]:
             folders.remove(git.name)
         for path in _ours_in(folder):
             data = durable.read_plain(path)
-            if data is not None and ledger.objects.has(blob_id(data)):
+            # Nothing is lost with an empty one, or with what the history holds.
+            if data is not None and (not data or ledger.objects.has(blob_id(data))):
                 path.unlink(missing_ok=True)
                 count += 1
             else:

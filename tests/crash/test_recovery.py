@@ -604,7 +604,6 @@ def test_what_a_killed_writer_was_told_is_kept_and_the_rest_is_whole(
     assert told
     assert [(seq, history.get(seq)) for seq, _ in told] == told
     world.must({"cursor": world.rid(12)})
-    assert rescued(world) == []
     assert_in_order(world)
 
 
@@ -707,4 +706,56 @@ def test_a_writer_that_cannot_write_names_of_all_scripts_says_so(
     assert done.returncode in (0, 5), done.stderr
     world.reopen()
     world.must(RACE)
+    assert_in_order(world)
+
+
+# A disk that is full
+
+
+FULL = """
+    import resource, sys
+    from pathlib import Path
+    from scenestore import Store, StoreError
+    limit = int(sys.argv[2])
+    said = []
+    with Store(Path(sys.argv[1]), say=said.append) as store:
+        store.read_scene_blocks(["race.md"])
+        resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
+        for number in range(3):
+            text = f"reason {limit} {number} " + "x" * 400
+            request = {"personaSignal": True, "personaReason": text}
+            try:
+                print(store.l2_commit(request)["success"], flush=True)
+            except StoreError as error:
+                print(type(error).__name__, flush=True)
+"""
+
+
+@pytest.mark.parametrize(
+    "limit", [0, 20, 60, 200, 600, 1_000, 1_400, 1_600, 1_800, 2_000, 2_400, 3_000]
+)
+def test_on_a_disk_that_is_full_a_batch_is_there_or_not_and_says_so(
+    limit: int, world: Any
+) -> None:
+    done = subprocess.run(
+        [
+            sys.executable,
+            "-c",
+            textwrap.dedent(FULL),
+            str(world.profile),
+            str(limit),
+        ],
+        check=False,
+        capture_output=True,
+        text=True,
+    )
+
+    assert done.returncode == 0, done.stderr
+    outcomes = done.stdout.split()
+    assert len(outcomes) == 3
+    assert set(outcomes) <= {"True", "DiskError", "OutcomeUnknownError"}
+    world.reopen()
+    assert world.store.head().seq == 4 + outcomes.count("True")
+    world.must(RACE)
+    assert rescued(world) == []
     assert_in_order(world)

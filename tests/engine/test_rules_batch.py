@@ -241,7 +241,20 @@ def test_a_good_actor_is_taken(actor: str) -> None:
 
 @pytest.mark.parametrize(
     "actor",
-    ["", " ", "x" * 65, "a<b", "a>b", "a\nb", "a\x1b", " a", "a ", "a\u2028b", "a\tb"],
+    [
+        "",
+        " ",
+        "x" * 65,
+        "a<b",
+        "a>b",
+        "a\nb",
+        "a\x1b",
+        " a",
+        "a ",
+        "a\u2028b",
+        "a\tb",
+        "a\ud800",
+    ],
     ids=ascii,
 )
 def test_an_actor_that_cannot_sign_a_commit_is_refused(actor: str) -> None:

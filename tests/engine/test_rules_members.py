@@ -482,3 +482,41 @@ def test_to_dismiss_what_is_dismissed_changes_nothing() -> None:
     assert isinstance(found, Accepted)
     assert found.events == ()
     assert found.dismissed == SetChange()
+
+
+# Order
+
+
+MANY = [f"r{number:02}" for number in range(40)]
+
+
+def test_ids_are_sorted_wherever_their_order_can_be_seen() -> None:
+    memberships = {"a.md": Membership(lacks=frozenset(MANY))}
+    deleted = dict.fromkeys(MANY, GONE)
+
+    added = decided(create(members=frozenset(MANY)))
+    dropped = decided(update(members=f()), memberships=memberships, records=deleted)
+    left_out = decided(update(members=f()), memberships=memberships)
+    away = dismissed(*MANY, records=deleted)
+    back = decided(create(members=frozenset(MANY)), dismissed=frozenset(MANY))
+
+    assert change(added, "n.md").add == tuple(MANY)
+    assert change(dropped, "a.md").drop == tuple(MANY)
+    assert gaps(left_out) == [("a.md", tuple(MANY))]
+    assert isinstance(away, Accepted)
+    assert away.dismissed.add == tuple(MANY)
+    assert isinstance(back, Accepted)
+    assert back.dismissed.drop == tuple(MANY)
+
+
+def test_the_first_ids_of_a_message_are_those_that_come_first() -> None:
+    bad = frozenset(f"{record_id}\n" for record_id in MANY)
+    found = [
+        decided(create(members=frozenset(MANY)), policy=STRICT),
+        dismissed(*MANY),
+        dismissed(*MANY, commands=(create(members=frozenset(MANY)),)),
+        decided(create(members=bad)),
+    ]
+
+    for outcome in found:
+        assert "r00" in faults_of(outcome)[0].message, outcome

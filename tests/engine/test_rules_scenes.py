@@ -190,6 +190,14 @@ def test_age_counts_from_when_the_store_saw_the_scene_and_not_from_its_meta() ->
     assert faults_of(archive, state=old) == []
 
 
+def test_the_age_of_a_young_scene_is_told_to_a_tenth_of_a_day_not_rounded_up() -> None:
+    state = State(live={"a.md": scene(iso(NOW_MS - int(2.59 * DAY_MS)))})
+
+    fault = faults_of(Archive(filename="a.md", reason="r"), state=state)[0]
+
+    assert "is 2.5 days old; " in fault.message
+
+
 def test_the_age_of_a_scene_from_the_future_is_told_as_none() -> None:
     state = State(live={"a.md": scene(iso(NOW_MS + DAY_MS))})
 

@@ -192,6 +192,25 @@ def test_a_summary_or_reason_that_is_no_clean_line_is_refused(
 
 
 @pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (" ", "is blank"),
+        ("s" * 501, "has 501 characters; 500 are allowed"),
+        ("a\nb", "has more than one line"),
+        ("a\rb", "has more than one line"),
+        ("a\u2028b", "has more than one line"),
+        ("a\u2029b", "has more than one line"),
+        ("a\x1bb", "holds a control character"),
+    ],
+    ids=ascii,
+)
+def test_what_is_wrong_with_a_line_is_told(text: str, said: str) -> None:
+    (fault,) = faults_of("update", summary=text)
+
+    assert fault.message == f"The summary {said}."
+
+
+@pytest.mark.parametrize(
     "text",
     [
         "s",

@@ -151,6 +151,18 @@ def test_a_late_record_stands_before_those_of_later_days(profile: Path) -> None:
     assert text.index(TALES[11]) < text.index("## 2026-03-09") < text.index(TALES[9])
 
 
+def test_days_stand_in_order_whenever_their_records_came(profile: Path) -> None:
+    profile.mkdir()
+    for tale, day in zip(TALES, ("09", "02", "12", "05"), strict=False):
+        wrote(profile, [tale], f"2026-03-{day}")
+        layout.policy_file(profile).write_text("max_scenes = 1\n")
+        organise(Store(profile))
+
+    lines = all_text(profile).split("\n")
+    days = [line for line in lines if line.startswith("## ")]
+    assert days == [f"## 2026-03-{day}" for day in ("02", "05", "09", "12")]
+
+
 def test_what_two_records_say_alike_is_said_once(profile: Path) -> None:
     wrote(profile, [TALES[0], TALES[0]])
 
