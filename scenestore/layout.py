@@ -77,6 +77,16 @@ def records_cache(profile: Path) -> Path:
     return cache_dir(profile) / "records.sqlite"
 
 
+def recall_dir(profile: Path) -> Path:
+    """Return where the host notes which records were recalled."""
+    return memory_dir(profile) / "l1" / "recall"
+
+
+def refusals_file(profile: Path) -> Path:
+    """Return the log of refused batches."""
+    return cache_dir(profile) / "refusals.jsonl"
+
+
 def scene_path(filename: str, *, archived: bool = False) -> str:
     """Return a scene file's path inside the repo."""
     return f"{ARCHIVE}/{SCENES}/{filename}" if archived else f"{SCENES}/{filename}"

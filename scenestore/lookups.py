@@ -10,7 +10,7 @@ from scenestore.ledger import Ledger
 from scenestore.records import Records
 from scenestore_engine import rules
 from scenestore_engine.commands import Batch, BodyWrite, Consolidate, Update, targets
-from scenestore_engine.state import Known, Membership, Scene, State
+from scenestore_engine.state import Base, Known, Membership, Scene, State
 
 
 def named_scenes(batch: Batch) -> frozenset[str]:
@@ -19,7 +19,13 @@ def named_scenes(batch: Batch) -> frozenset[str]:
 
 
 def known_for(
-    batch: Batch, state: State, *, ledger: Ledger, records: Records, homes: Homes
+    batch: Batch,
+    state: State,
+    *,
+    ledger: Ledger,
+    records: Records,
+    homes: Homes,
+    base: State | None = None,
 ) -> Known:
     """Return all that the decision on *batch* may know.
 
@@ -29,6 +35,7 @@ def known_for(
         ledger: Where the parent stands.
         records: L1.
         homes: The member sets of *state*.
+        base: What the caller had read; None: the batch does not say.
     """
     touched = named_scenes(batch) & state.live.keys()
     memberships = _memberships(batch, state, ledger)
@@ -49,6 +56,16 @@ def known_for(
         if batch.cursor is not None
         else None,
         present=records.present(state.cursor).cursor,
+        base=None if base is None else _base(batch, base, ledger),
+    )
+
+
+def _base(batch: Batch, then: State, ledger: Ledger) -> Base:
+    named = named_scenes(batch) & then.live.keys()
+    return Base(
+        live=then.live,
+        archived=then.archived,
+        bodies={name: ledger.block(then.live[name].blob).body for name in named},
     )
 
 

@@ -138,6 +138,14 @@ class Projection:
         except (FileNotFoundError, NotADirectoryError):
             return
 
+    def text_at(self, path: str) -> bytes | None:
+        """Return what stands at *path*, if it is a plain file behind no link."""
+        return (
+            None
+            if self._is_behind_link(path)
+            else durable.read_plain(self._root / path)
+        )
+
     def _is_behind_link(self, path: str) -> bool:
         """Say whether a folder on the way to *path* is a link: none is followed."""
         parts = path.split("/")[:-1]

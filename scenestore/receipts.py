@@ -20,6 +20,7 @@ from scenestore_engine.events import (
 )
 from scenestore_engine.faults import Notice
 from scenestore_engine.policy import Policy
+from scenestore_engine.retention import LostFact
 from scenestore_engine.state import Cursor
 
 _YELLOW_FROM = 3
@@ -82,6 +83,14 @@ class Receipt(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     capacity: Capacity
     commit_hint: str | None = None
     diff: str | None = None
+
+
+class Replayed(msgspec.Struct, frozen=True, kw_only=True):
+    """The receipt that a batch got when it was sent the first time."""
+
+    revision: str
+    receipt: Mapping[str, object]
+    """As its revision keeps it."""
 
 
 def capacity(live: int, policy: Policy) -> Capacity:
@@ -151,7 +160,9 @@ def consolidations(
     )
 
 
-def answer(outcome: Receipt | Rejected, head: str | None) -> dict[str, object]:
+def answer(
+    outcome: Receipt | Replayed | Rejected, head: str | None
+) -> dict[str, object]:
     """Return what goes over the wire for *outcome*: JSON values only.
 
     Args:
@@ -163,16 +174,33 @@ def answer(outcome: Receipt | Rejected, head: str | None) -> dict[str, object]:
         if built["diff"] is None:
             del built["diff"]
         return {"success": True, **built}
+    if isinstance(outcome, Replayed):
+        kept_as_it_was = {**outcome.receipt, "commitHint": None, "replayed": True}
+        return {"success": True, "revision": outcome.revision, **kept_as_it_was}
     refusal: dict[str, object] = {
         "success": False,
         "errors": _plain(outcome.faults),
         "retry": outcome.retry,
         "head": head,
     }
-    if outcome.member_gaps:
-        gaps = _plain(outcome.member_gaps)
-        refusal["consolidation"] = {"memberGaps": gaps, "lines": []}
+    if outcome.member_gaps or outcome.lines:
+        refusal["consolidation"] = {
+            "memberGaps": _plain(outcome.member_gaps),
+            "lines": [_line(fact) for fact in outcome.lines],
+        }
+    if outcome.conflicts:
+        refusal["conflicts"] = _plain(outcome.conflicts)
     return refusal
+
+
+def _line(fact: LostFact) -> dict[str, object]:
+    return {
+        "filename": fact.filename,
+        "source": fact.source,
+        "line": fact.line,
+        "text": fact.text,
+        "missing": list(fact.missing),
+    }
 
 
 def kept(receipt: Receipt) -> dict[str, object]:

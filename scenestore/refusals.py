@@ -4,16 +4,33 @@ Source:
     CONTRACT section 9.
 """
 
-from collections.abc import Iterator
+import contextlib
+from collections.abc import Iterable, Iterator
 
+import msgspec
 from msgspec.structs import replace
 
-from scenestore import codec
+from scenestore import blockfile, codec
 from scenestore.errors import TooNewError
 from scenestore.ledger import Ledger, Revision
 from scenestore.projection import Drift, Projection
 from scenestore_engine.decide import Decision, Rejected
-from scenestore_engine.faults import Fault, FaultCode
+from scenestore_engine.diffs import unified_diff
+from scenestore_engine.faults import Conflict, Fault, FaultCode
+from scenestore_engine.state import Known
+from scenestore_engine.times import iso
+
+_NOT_THE_CALLERS = frozenset(
+    {FaultCode.FOREIGN_COMMIT, FaultCode.HISTORY_MOVED, FaultCode.DRIFT}
+)
+"""What the one who sent the batch cannot mend."""
+
+
+class DriftedText(msgspec.Struct, frozen=True):
+    """The work of another hand, and how it differs from what the history has."""
+
+    drift: Drift
+    conflict: Conflict
 
 
 def refuse_newer(head: Revision) -> None:
@@ -78,11 +95,58 @@ def drift_fault(drift: Drift) -> Fault:
     )
 
 
-def rejected(decision: Decision, stopped: tuple[Fault, ...]) -> Rejected:
-    """Return the refusal that names what the engine and the shell found."""
-    if not isinstance(decision, Rejected):
-        return Rejected(faults=stopped, retry=False)
-    return replace(decision, faults=(*decision.faults, *stopped), retry=not stopped)
+def drifted_text(drift: Drift, known: Known, projection: Projection) -> DriftedText:
+    """Return what another hand made of a scene, against what the head has."""
+    name = drift.path.rpartition("/")[2]
+    data = projection.text_at(drift.path)
+    theirs = None
+    if data is not None:
+        with contextlib.suppress(ValueError):
+            theirs = blockfile.parse(data, file_time=iso(0)).body
+    diff = unified_diff(known.bodies.get(name), theirs, name)
+    return DriftedText(drift, Conflict(filename=name, diff=diff))
+
+
+def rejected(
+    decision: Decision,
+    stopped: Iterable[Fault],
+    drifts: Iterable[DriftedText],
+    *,
+    is_based: bool,
+) -> Rejected:
+    """Return the refusal that names what the engine and the shell found.
+
+    Args:
+        decision: The engine's.
+        stopped: Why nothing at all may be written, or the request is wrong.
+        drifts: The work of other hands in the way of the batch.
+        is_based: Whether the caller said what it had read: then a drifted scene is one
+            that changed since.
+    """
+    drifts = tuple(drifts)
+    refused = decision if isinstance(decision, Rejected) else Rejected(faults=())
+    stale = [
+        Fault(
+            code=FaultCode.STALE_BASE,
+            path="/baseRevision",
+            filename=text.conflict.filename,
+            message=f"{text.conflict.filename} was changed by another hand since you "
+            "read it.",
+            hint="Wait until that work is a revision, read it, and send it again.",
+        )
+        for text in drifts
+        if is_based
+    ]
+    found = (*stopped, *(drift_fault(text.drift) for text in drifts), *stale)
+    return replace(
+        refused,
+        faults=(*refused.faults, *found),
+        conflicts=(
+            *refused.conflicts,
+            *(text.conflict for text in drifts if is_based),
+        ),
+        retry=refused.retry and not any(f.code in _NOT_THE_CALLERS for f in found),
+    )
 
 
 def busy(error: Exception) -> Rejected:

@@ -15,7 +15,7 @@ from scenestore.ledger import Revision
 from scenestore.receipts import Receipt, capacity, cursor_move
 from scenestore.refusals import busy, drift_fault
 from scenestore.revisions import resolve
-from scenestore.staging import changed_scenes, unified_diff
+from scenestore.staging import changed_scenes, difference
 from scenestore.store import Store, batch_id
 from scenestore_engine.decide import Rejected
 from scenestore_engine.events import StoreRolledBack
@@ -133,7 +133,7 @@ def _roll_back(
     if after == before and not stopped:
         return replace(receipt, revision=own.id, seq=own.seq)
     if dry_run:
-        return replace(receipt, diff=unified_diff(before, after, store.ledger))
+        return replace(receipt, diff=difference(before, after, store.ledger))
     # A foreign head carries the seq of the own revision that it stands on.
     parent = replace(head, seq=own.seq)
     revision = store.append(

@@ -1,13 +1,12 @@
 """From a decision to a state: the files and sets that its events name, still unseen."""
 
-import difflib
-
 from msgspec.structs import replace
 
 from scenestore import blockfile, layout
 from scenestore.ledger import Ledger
 from scenestore.receipts import Touched
 from scenestore_engine.decide import Accepted
+from scenestore_engine.diffs import unified_diff
 from scenestore_engine.events import (
     DismissalsChanged,
     Event,
@@ -44,30 +43,17 @@ def filled_in(decision: Accepted, before: State, ledger: Ledger) -> tuple[Event,
     return tuple(filled)
 
 
-def unified_diff(before: State, after: State, ledger: Ledger) -> str:
-    """Return what differs in the scene files of two states."""
+def difference(before: State, after: State, ledger: Ledger) -> str:
+    """Return what differs in the scene files of two states, as a unified diff."""
     parts: list[str] = []
     for name in sorted(before.live.keys() | after.live.keys()):
         scenes = (before.live.get(name), after.live.get(name))
         blobs = [scene.blob if scene else None for scene in scenes]
-        if blobs[0] == blobs[1]:
-            continue
-        old, new = (
-            [
-                f"{line}\n"
-                for line in ledger.objects.blob(blob).decode().split("\n")[:-1]
-            ]
-            if blob
-            else []
-            for blob in blobs
-        )
-        path = layout.scene_path(name)
-        parts += difflib.unified_diff(
-            old,
-            new,
-            fromfile=f"a/{path}" if blobs[0] else "/dev/null",
-            tofile=f"b/{path}" if blobs[1] else "/dev/null",
-        )
+        if blobs[0] != blobs[1]:
+            old, new = (
+                ledger.objects.blob(blob).decode() if blob else None for blob in blobs
+            )
+            parts.append(unified_diff(old, new, layout.scene_path(name)))
     return "".join(parts)
 
 

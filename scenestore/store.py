@@ -28,6 +28,7 @@ from scenestore import (
     messages,
     policies,
     receipts,
+    refusallog,
 )
 from scenestore.blocks import SceneBlocks, read_scenes
 from scenestore.clock import Now
@@ -39,20 +40,23 @@ from scenestore.errors import (
     HeadMovedError,
     Refusal,
 )
+from scenestore.guide import Guide, archive_guide
 from scenestore.homes import StateHomes
 from scenestore.ledger import Ledger, Revision
-from scenestore.projection import Projection
-from scenestore.receipts import Receipt
+from scenestore.projection import Drift, Projection
+from scenestore.receipts import Receipt, Replayed
 from scenestore.records import Increment, Records
 from scenestore.recovery import recover
 from scenestore.refusals import (
     busy,
-    drift_fault,
+    drifted_text,
     not_writable,
     refuse_newer,
     rejected,
 )
-from scenestore.staging import filled_in, unified_diff
+from scenestore.replay import commit_hint, hinted, replayed
+from scenestore.revisions import resolve
+from scenestore.staging import difference, filled_in
 from scenestore_engine.commands import Batch, body_hash
 from scenestore_engine.decide import Accepted, Rejected, decide
 from scenestore_engine.events import (
@@ -63,6 +67,7 @@ from scenestore_engine.evolve import fold
 from scenestore_engine.faults import Fault
 from scenestore_engine.names import complaints
 from scenestore_engine.policy import Policy
+from scenestore_engine.retention import Verdict
 from scenestore_engine.rules import actor_is_good
 from scenestore_engine.state import EMPTY, State
 from scenestore_engine.times import iso
@@ -107,6 +112,7 @@ class Store:
         self.counting = Counting(self.ledger.sets, self.records)
         self.say = say or _keep_quiet
         self._is_recovered = False
+        self._commits = 0
 
     def __enter__(self) -> Self:
         """Return the store itself."""
@@ -230,6 +236,13 @@ class Store:
         """
         return read_scenes(self.ledger, self.head(), filenames, revision)
 
+    def archive_guide(self, *, now: Now | None = None) -> Guide:
+        """Return the facts for choosing what to archive; see CONTRACT section 4."""
+        now = now or clock.now()
+        return archive_guide(
+            self.profile, self.ledger, self.head(), self.policy(), now_ms=now.at_ms
+        )
+
     def l2_commit(
         self,
         request: bytes | str | Mapping[str, object],
@@ -276,7 +289,7 @@ class Store:
 
     def commit(
         self, batch: Batch, *, actor: str | None = None, now: Now | None = None
-    ) -> Receipt | Rejected:
+    ) -> Receipt | Replayed | Rejected:
         """Decide *batch* and keep what it caused, as one revision.
 
         Args:
@@ -285,8 +298,8 @@ class Store:
             now: The time; None: the clock's.
 
         Returns:
-            A `Receipt` once the revision is durable, or the engine's `Rejected` with
-            every fault.
+            A `Receipt` once the revision is durable, `Replayed` if this very batch was
+            accepted before, or `Rejected` with every fault.
 
         Raises:
             CallerError: There is no store, or its policy cannot be read.
@@ -312,32 +325,53 @@ class Store:
         except (BusyError, HeadMovedError) as error:
             return busy(error)
 
-    def _commit(self, batch: Batch, actor: str, now: Now) -> Receipt | Rejected:
-        # 2. Look up what the decision may know, at one parent.
+    def _commit(
+        self, batch: Batch, actor: str, now: Now
+    ) -> Receipt | Replayed | Rejected:
+        # 2. Read the parent, once; the same batch again is answered as the first time.
         parent = self.ledger.revision(self._head())
-        stopped = tuple(self.not_writable(parent))
         own = parent if parent.is_own else self.ledger.last_own(parent.id)
+        again = replayed(self.ledger, own, batch)
+        if isinstance(again, Replayed):
+            return again
+        # 3. Look up what the decision may know.
+        stopped = [*self.not_writable(parent), *([] if again is None else [again])]
+        base = self._base(batch)
+        if isinstance(base, Fault):
+            stopped.append(base)
         state = self.ledger.state(own.tree, lookups.named_scenes(batch))
         policy = self.policy()
-        homes = StateHomes(state, self.ledger.sets)
         known = lookups.known_for(
-            batch, state, ledger=self.ledger, records=self.records, homes=homes
+            batch,
+            state,
+            ledger=self.ledger,
+            records=self.records,
+            homes=StateHomes(state, self.ledger.sets),
+            base=base if isinstance(base, State) else None,
         )
-        # 3. Decide, touching nothing.
+        # 4. Decide, touching nothing.
         decision = decide(batch, known, policy, now_ms=now.at_ms, actor=actor)
-        stopped += tuple(self._drifted(batch, own.tree))
-        if isinstance(decision, Rejected) or stopped:
-            return rejected(decision, stopped)
-        # 4. Make the files and sets that the events name, still unseen.
+        drifts = self._drifts(batch, own.tree)
+        if isinstance(decision, Rejected) or stopped or drifts:
+            texts = [drifted_text(d, known, self.projection) for d in drifts]
+            is_based = batch.base_revision is not None
+            refused = rejected(decision, stopped, texts, is_based=is_based)
+            refused = hinted(self.ledger, own, batch, refused)
+            if policy.keep_refusals:
+                at = iso(now.at_ms)
+                refusallog.keep(self.profile, batch, refused, own.id, actor, at)
+            return refused
+        # 5. Make the files and sets that the events name, still unseen.
         events = filled_in(decision, state, self.ledger)
         after = fold(events, state)
+        hint = commit_hint(self.ledger, own, batch.run_id, self._commits)
         receipt = self._receipt(batch, decision, events, state, after, own, policy)
         if not events:
             return replace(receipt, revision=own.id, seq=own.seq)
         if batch.dry_run:
-            diff = unified_diff(state, after, self.ledger)
+            diff = difference(state, after, self.ledger)
             return replace(receipt, diff=diff)
-        # 5. Write and publish: the one step that can be seen. 6. Draw.
+        # 6. Write and publish: the one step that can be seen. 7. Draw.
         revision = self.append(
             events,
             after,
@@ -349,9 +383,21 @@ class Store:
             before=state,
             batch_hash=body_hash(batch),
             run_id=batch.run_id,
+            key=batch.idempotency_key,
             receipt=receipt,
+            verdicts=decision.verdicts,
         )
-        return replace(receipt, revision=revision)
+        self._commits += 1
+        return replace(receipt, revision=revision, commit_hint=hint)
+
+    def _base(self, batch: Batch) -> State | Fault | None:
+        """Return the state that the caller read, or why there is none."""
+        if batch.base_revision is None:
+            return None
+        found = resolve(self.ledger, batch.base_revision)
+        if isinstance(found, Fault):
+            return replace(found, path="/baseRevision")
+        return self.ledger.state(found.tree, ())
 
     @contextlib.contextmanager
     def turn(self) -> Generator[None]:
@@ -378,11 +424,10 @@ class Store:
         """Yield why nothing may be written on *head*; see `refusals.not_writable`."""
         return not_writable(self.ledger, self.projection, head)
 
-    def _drifted(self, batch: Batch, tree: str) -> Iterator[Fault]:
+    def _drifts(self, batch: Batch, tree: str) -> list[Drift]:
         names = {n for n in lookups.named_scenes(batch) if not any(complaints(n))}
         paths = {layout.scene_path(name) for name in names}
-        for drift in self.projection.drift(tree, paths) if paths else ():
-            yield drift_fault(drift)
+        return self.projection.drift(tree, paths) if paths else []
 
     def _receipt(  # noqa: PLR0917 - all that one batch led to
         self,
@@ -429,7 +474,9 @@ class Store:
         before: State = EMPTY,
         batch_hash: str | None = None,
         run_id: str | None = None,
+        key: str | None = None,
         receipt: Receipt | None = None,
+        verdicts: Sequence[Verdict] = (),
     ) -> str:
         """Write, publish and draw the revision that *events* lead to; return its id."""
         actor = actor or self.actor
@@ -446,6 +493,10 @@ class Store:
             time_overridden=now.is_overridden,
             policy=policies.values(policy),
             unicode=unicodedata.unidata_version,
+            retention=tuple(
+                codec.Retention(score=v.score, algorithm=v.algorithm) for v in verdicts
+            ),
+            idempotency_key=key,
             run_id=run_id,
             body_hash=batch_hash,
             receipt=receipts.kept(receipt) if receipt else None,

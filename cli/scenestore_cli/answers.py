@@ -8,7 +8,7 @@ import sys
 from collections.abc import Iterable, Iterator
 
 from scenestore import Receipt, Refusal, Store
-from scenestore.receipts import CoverageFacts, answer
+from scenestore.receipts import CoverageFacts, Replayed, answer
 from scenestore_cli.errors import ExitCode
 from scenestore_cli.output import counted, diff, facts, line, print_json, say, short
 from scenestore_engine.decide import Rejected
@@ -18,7 +18,11 @@ _SHOWN_IDS = 5
 
 
 def tell_outcome(
-    outcome: Receipt | Rejected, store: Store, *, before: str | None, as_json: bool
+    outcome: Receipt | Replayed | Rejected,
+    store: Store,
+    *,
+    before: str | None,
+    as_json: bool,
 ) -> ExitCode:
     """Print what a batch came to, and return the exit code that says so.
 
@@ -32,9 +36,14 @@ def tell_outcome(
         print_json(answer(outcome, store.ledger.head()))
     elif isinstance(outcome, Rejected):
         _tell_rejected(outcome)
+    elif isinstance(outcome, Replayed):
+        revision = outcome.revision[:8]
+        line(
+            f"This very batch was accepted before, as {revision}. Nothing was changed."
+        )
     else:
         _tell_receipt(outcome, is_new=outcome.revision != before)
-    if isinstance(outcome, Receipt):
+    if not isinstance(outcome, Rejected):
         return ExitCode.DONE
     is_busy = any(fault.code is FaultCode.STORE_BUSY for fault in outcome.faults)
     return ExitCode.FAILED if is_busy else ExitCode.REJECTED
@@ -69,6 +78,14 @@ def _tell_rejected(outcome: Rejected) -> None:
     count = counted(len(outcome.faults), "fault")
     say(f"Rejected: {count}. Nothing was changed.")
     tell_faults(outcome.faults)
+    for fact in outcome.lines:
+        where = f"{fact.source}, line {fact.line}"
+        line(f"{where}: {fact.text}", before="    ", err=True)
+        if fact.missing:
+            line(f"missing: {', '.join(fact.missing)}", before="      ", err=True)
+    for conflict in outcome.conflicts:
+        for row in conflict.diff.splitlines():
+            line(row, before="    ", err=True)
     for gap in outcome.member_gaps:
         line(_gap_text(gap), before="    ", err=True)
 

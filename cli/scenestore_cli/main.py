@@ -33,6 +33,8 @@ COMMANDS = {
     "log": ("log", "List the revisions, newest first."),
     "show": ("show", "Show what one revision changed."),
     "rollback": ("rollback", "Go back to a revision, as a new one."),
+    "guide": ("guide", "Show the facts for choosing what to archive."),
+    "retention": ("retention", "Tell what a text keeps of its sources."),
     "policy": ("policy", "Show the limits in force and where each comes from."),
     "check": ("check", "Report everything that is wrong; change nothing."),
     "repair": ("repair", "Draw the files anew, moving foreign work aside."),

@@ -3,7 +3,7 @@
 A rule is never applied here, only called; a number never stands here.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import assert_never
 
 import msgspec
@@ -34,8 +34,16 @@ from scenestore_engine.events import (
     ScenesConsolidated,
     SceneUpdated,
 )
-from scenestore_engine.faults import Fault, MemberGap, Notice, NoticeCode
+from scenestore_engine.faults import (
+    Conflict,
+    Fault,
+    MemberGap,
+    Notice,
+    NoticeCode,
+)
 from scenestore_engine.policy import MAX_HEAT, Policy
+from scenestore_engine.retention import LostFact, Verdict
+from scenestore_engine.secret import masked
 from scenestore_engine.state import Known, Meta, Scene, State
 from scenestore_engine.times import iso
 
@@ -69,6 +77,8 @@ class Accepted(msgspec.Struct, frozen=True, kw_only=True):
     dismissed: SetChange
     members_missing: tuple[str, ...]
     """Scenes that were created without saying which members they have."""
+    verdicts: tuple[Verdict, ...] = ()
+    """How much each consolidation keeps, in the order of the writes."""
 
 
 class Rejected(msgspec.Struct, frozen=True, kw_only=True):
@@ -76,6 +86,10 @@ class Rejected(msgspec.Struct, frozen=True, kw_only=True):
 
     faults: tuple[Fault, ...]
     member_gaps: tuple[MemberGap, ...] = ()
+    lines: tuple[LostFact, ...] = ()
+    """Facts that the new bodies would lose."""
+    conflicts: tuple[Conflict, ...] = ()
+    """What changed since the caller read it."""
     retry: bool = True
     """Whether the caller can mend the batch, or wait, and send it again."""
 
@@ -107,9 +121,21 @@ def decide(
     Source:
         CONTRACT section 5.
     """
-    faults = tuple(_found(batch, known, policy, now_ms, actor))
+    found = rules.measured(batch, known, policy)
+    lost = tuple(rules.facts_are_kept(batch, found, policy))
+    stale = tuple(rules.base_is_fresh(batch, known))
+    faults = (
+        *_found(batch, known, policy, now_ms, actor),
+        *(fault for fault, _ in lost),
+        *(fault for fault, _ in stale),
+    )
     if faults:
-        return Rejected(faults=faults, member_gaps=tuple(_gaps(batch, known)))
+        return Rejected(
+            faults=faults,
+            member_gaps=tuple(_gaps(batch, known)),
+            lines=tuple(fact for _, facts in lost for fact in facts),
+            conflicts=tuple(conflict for _, conflict in stale),
+        )
     now = iso(now_ms)
     kept = tuple(w for w in batch.writes if not _is_unchanged(w, known))
     undismissed = _undismissed(batch, known)
@@ -118,7 +144,11 @@ def decide(
     )
     return Accepted(
         events=tuple(_caused(kept, batch, known, dismissed, now)),
-        notices=tuple(_noticed(batch, known, policy, now, undismissed)),
+        notices=(
+            *_noticed(batch, known, policy, now, undismissed),
+            *_facts_noticed(batch, found),
+        ),
+        verdicts=tuple(found.consolidations.values()),
         bodies={
             w.command.filename: w.command.content
             for w in kept
@@ -157,7 +187,7 @@ def _found(
     yield from rules.new_ids_fit(batch, known)
     yield from rules.dismissals_are_good(batch, known)
     yield from rules.cursor_is_good(batch, known)
-    yield from rules.only_what_is_checked(batch)
+    yield from rules.keys_are_good(batch)
     yield from rules.actor_is_good(actor)
     if not batch.faults:
         # What is missing because its form was wrong would mislead these.
@@ -458,6 +488,54 @@ def _meta_advice(filename: str, given: AdvisoryMeta, event: Event) -> Iterator[N
             filename=filename,
             message=f"The server sets {', '.join(differing)} itself.",
             facts={"fields": differing},
+        )
+
+
+def _facts_noticed(batch: Batch, found: rules.Measured) -> Iterator[Notice]:
+    for write in batch.writes:
+        filename = write.command.filename
+        verdict = found.consolidations.get(write.path)
+        rest = found.updates.get(write.path) or found.deletes.get(write.path)
+        if verdict is not None:
+            yield from _about_facts(
+                NoticeCode.FACTS_DROPPED,
+                filename,
+                "The sources do not fit together; these facts were let go.",
+                verdict.dropped,
+            )
+            yield from _about_facts(
+                NoticeCode.FACTS_DOUBTFUL,
+                filename,
+                "These facts of the sources may not be in the new body.",
+                verdict.lines,
+            )
+        elif rest is not None:
+            yield from _about_facts(
+                NoticeCode.FACTS_DROPPED,
+                filename,
+                f"These facts of {filename} are in none of the batch's bodies.",
+                rest.lost,
+            )
+
+
+def _about_facts(
+    code: NoticeCode, filename: str, message: str, facts: Sequence[LostFact]
+) -> Iterator[Notice]:
+    if facts:
+        listed: list[dict[str, object]] = [
+            {
+                "source": fact.source,
+                "line": fact.line,
+                "text": masked(fact.text),
+                "missing": [masked(term) for term in fact.missing],
+            }
+            for fact in facts[:_SHOWN_IDS]
+        ]
+        yield Notice(
+            code=code,
+            filename=filename,
+            message=message,
+            facts={"count": len(facts), "lines": listed},
         )
 
 

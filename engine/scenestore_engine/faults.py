@@ -26,7 +26,6 @@ class FaultCode(StrEnum):
     WRONG_TYPE = "wrong_type"
     FIELD_NOT_ALLOWED = "field_not_allowed"
     TOO_MANY_WRITES = "too_many_writes"
-    NOT_SUPPORTED = "not_supported"
     # Names and roles.
     BAD_FILENAME = "bad_filename"
     SCENE_EXISTS = "scene_exists"
@@ -49,6 +48,8 @@ class FaultCode(StrEnum):
     BAD_SUMMARY = "bad_summary"
     BAD_REASON = "bad_reason"
     SECRET = "secret"  # noqa: S105 - the name of a fault
+    FACTS_MISSING = "facts_missing"
+    FACTS_LOST = "facts_lost"
     # Records.
     BAD_RECORD_ID = "bad_record_id"
     TOO_MANY_IDS = "too_many_ids"
@@ -61,6 +62,9 @@ class FaultCode(StrEnum):
     CURSOR_GOES_BACK = "cursor_goes_back"
     # The batch as a whole.
     EMPTY_BATCH = "empty_batch"
+    BAD_KEY = "bad_key"
+    KEY_REUSED = "key_reused"
+    STALE_BASE = "stale_base"
     BAD_ACTOR = "bad_actor"
     # Found by the shell, which sees the disk.
     DRIFT = "drift"
@@ -84,6 +88,8 @@ class NoticeCode(StrEnum):
     DELETED_MEMBER_DROPPED = "deleted_member_dropped"
     UNDISMISSED = "undismissed"
     UNCHANGED = "unchanged"
+    FACTS_DROPPED = "facts_dropped"
+    FACTS_DOUBTFUL = "facts_doubtful"
     SECRET = "secret"  # noqa: S105 - the name of a notice
     # Counted by the shell.
     UNASSIGNED_RECORDS = "unassigned_records"
@@ -109,6 +115,14 @@ class Notice(msgspec.Struct, frozen=True, kw_only=True):
     filename: str | None = None
     facts: Mapping[str, object] = {}
     """Further members of the entry, JSON values only."""
+
+
+class Conflict(msgspec.Struct, frozen=True, kw_only=True):
+    """A scene that changed since the caller read it."""
+
+    filename: str
+    diff: str
+    """From what the caller read to what stands there now, as a unified diff."""
 
 
 class MemberGap(msgspec.Struct, frozen=True, kw_only=True):

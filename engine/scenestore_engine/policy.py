@@ -53,6 +53,8 @@ MAX_ID_BYTES = 128
 """UTF-8 bytes of a record id. Source: CONTRACT section 1."""
 MAX_FILENAME_BYTES = 200
 """UTF-8 bytes of a filename. Source: CONTRACT section 5, "Filenames"."""
+MAX_KEY_CHARS = 200
+"""Characters of an ``idempotencyKey`` or a ``runId``: enough for any made-up id."""
 MAX_HEAT = 10**15
 """More than any scene is written; so many digits fit into any reader's number."""
 MAX_BATCH_BYTES = 4 * 1024 * 1024

@@ -95,6 +95,15 @@ class RecordFacts(msgspec.Struct, frozen=True, kw_only=True):
     deleted: bool = False
 
 
+class Base(msgspec.Struct, frozen=True, kw_only=True):
+    """What the caller of a batch had read: the state at its ``baseRevision``."""
+
+    live: Mapping[str, Scene] = {}
+    archived: Mapping[str, Scene] = {}
+    bodies: Mapping[str, str] = {}
+    """Bodies, then, of the live scenes that the batch names."""
+
+
 class Known(msgspec.Struct, frozen=True, kw_only=True):
     """All that a decision may know; the shell looks it up by what the batch names.
 
@@ -118,5 +127,7 @@ class Known(msgspec.Struct, frozen=True, kw_only=True):
     """Of the ids named, those that were purged."""
     cursor: Cursor | None = None
     """Where the batch's cursor stands in L1; None: nowhere."""
+    base: Base | None = None
+    """None: the batch names no ``baseRevision``."""
     present: Cursor | None = None
     """Where the store's own cursor stands in L1 now; None: before the first line."""

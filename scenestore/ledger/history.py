@@ -12,6 +12,7 @@ Source:
 import os
 import re
 from collections.abc import Container, Iterable, Iterator, Mapping
+from itertools import islice
 from pathlib import Path
 
 import msgspec
@@ -28,6 +29,7 @@ from scenestore_engine.events import Handles
 from scenestore_engine.state import Scene, State
 from scenestore_engine.times import iso
 
+_MAX_HEADERS = 4_096
 _COMMIT_ID = re.compile(r"[0-9a-f]{40}")
 _CONFIG = b"""[core]
 \trepositoryformatversion = 0
@@ -68,10 +70,23 @@ class Revision(msgspec.Struct, frozen=True, kw_only=True):
         return self.parents[0] if self.parents else None
 
 
-class _Header(msgspec.Struct):
+class Wish(msgspec.Struct, frozen=True, kw_only=True):
+    """What the batch asked for that a revision came from."""
+
+    revision: str
+    seq: int
+    body_hash: str | None
+    idempotency_key: str | None
+    run_id: str | None
+
+
+class _Header(msgspec.Struct, rename="camel"):
     format: int
     seq: int
     parent: str | None
+    body_hash: str | None = None
+    idempotency_key: str | None = None
+    run_id: str | None = None
 
 
 _HEADERS = msgspec.json.Decoder(_Header)
@@ -87,6 +102,7 @@ class Ledger:
         self._ref = self._git / layout.MAIN_REF
         self.objects = Objects(self._git)
         self.sets = Sets(self.objects)
+        self._headers: dict[str, _Header] = {}
 
     def close(self) -> None:
         """Let go of every open file."""
@@ -222,13 +238,33 @@ class Ledger:
         )
 
     def _header(self, tree: str) -> _Header | None:
+        if tree in self._headers:
+            return self._headers[tree]
         entry = self.objects.tree(tree).get(layout.EVENTS_FILE)
         if entry is None or entry.is_folder:
             return None
         try:
-            return _HEADERS.decode(self.objects.blob(entry.id))
+            header = _HEADERS.decode(self.objects.blob(entry.id))
         except msgspec.MsgspecError:
             return None
+        while len(self._headers) >= _MAX_HEADERS:
+            del self._headers[next(iter(self._headers))]
+        self._headers[tree] = header
+        return header
+
+    def wishes(self, commit_id: str, limit: int) -> Iterator[Wish]:
+        """Yield what the newest own revisions came from, *limit* of them at most."""
+        own = (r for r in self.back_from(commit_id) if r.is_own)
+        for revision in islice(own, limit):
+            header = self._header(revision.tree)
+            if header is not None:
+                yield Wish(
+                    revision=revision.id,
+                    seq=header.seq,
+                    body_hash=header.body_hash,
+                    idempotency_key=header.idempotency_key,
+                    run_id=header.run_id,
+                )
 
     def record(self, revision: Revision) -> Record:
         """Return what ``events.json`` of an own revision says.

@@ -25,7 +25,7 @@ from scenestore.organise.writing import (
     next_portions,
     writes_for,
 )
-from scenestore.receipts import Receipt
+from scenestore.receipts import Receipt, Replayed
 from scenestore.store import Store
 from scenestore_engine.decide import Rejected
 from scenestore_engine.faults import FaultCode
@@ -235,7 +235,7 @@ class _Run:
 
     def _committed(
         self, requests: Sequence[Request], cursor: str | None
-    ) -> Receipt | Rejected | None:
+    ) -> Receipt | Replayed | Rejected | None:
         if not requests and cursor is None:
             return None
         request: Request = {"sceneWrites": list(requests)}
@@ -250,7 +250,7 @@ class _Run:
         return outcome
 
     def _blamed(
-        self, outcome: Receipt | Rejected | None, requests: Sequence[Request]
+        self, outcome: Receipt | Replayed | Rejected | None, requests: Sequence[Request]
     ) -> set[str]:
         """Close and return the scenes that *outcome* was refused for.
 

@@ -184,7 +184,7 @@ def test_dead_between_publish_and_draw_the_lag_is_no_drift(world: Any) -> None:
     world.reopen()
 
     assert world.store.projection.drift(world.store.head().tree) == []
-    answer = world.must(update("race.md", "- by the dead\n- and by the living"))
+    answer = world.must(update("race.md", "- by the dead\n- by the living"))
 
     assert answer["seq"] == 6
     assert_in_order(world)
@@ -195,7 +195,7 @@ def test_dead_between_publish_and_draw_a_hands_work_is_still_drift(world: Any) -
     race(world).write_text("a person's")
     world.reopen()
 
-    answer = world.commit(RACE)
+    answer = world.commit(update("race.md", "- by the dead\n- and more"))
 
     assert {error["code"] for error in answer["errors"]} == {"drift"}
     kept = [race(world).read_bytes(), *rescued(world)]
@@ -571,6 +571,7 @@ WRITER = """
 def test_what_a_killed_writer_was_told_is_kept_and_the_rest_is_whole(
     seed: int, world: Any
 ) -> None:
+    world.policy(retention_update="off")
     dice = random.Random(seed)  # noqa: S311 - only when to kill
     told: list[tuple[int, str]] = []
     for turn in range(4):

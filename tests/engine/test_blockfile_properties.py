@@ -21,6 +21,7 @@ from scenestore_engine.state import Known, Meta, Scene, State
 from scenestore_engine.texts import normal_body
 from scenestore_engine.times import iso
 
+FREE = Policy(secrets="off", retention_update="off")
 OTHER_TIME = "1999-01-01T00:00:00.000Z"
 LIKE_META = [
     "created: 1",
@@ -107,7 +108,7 @@ def test_an_updated_scene_is_read_as_it_was_written(
     batch = Batch(writes=(Write(path="/sceneWrites/0", command=update),))
     known = Known(state=state, bodies={"a.md": "- old"})
 
-    found = decide(batch, known, Policy(secrets="off"), now_ms=0, actor="t")
+    found = decide(batch, known, FREE, now_ms=0, actor="t")
 
     if isinstance(found, Accepted):
         (event,) = found.events

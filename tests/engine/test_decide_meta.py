@@ -31,6 +31,7 @@ from scenestore_engine.times import ms
 BEFORE = "2026-02-01T00:00:00.000Z"
 NOW = "2026-03-03T00:00:00.000Z"
 AFTER = "2026-04-01T00:00:00.000Z"
+FREE = Policy(retention="off", retention_update="off")
 
 
 def scene(
@@ -65,7 +66,7 @@ def accepted(command: Command, now: str = NOW, **live: Scene) -> Accepted:
         memberships={name: Membership(has=frozenset({"r1"})) for name in scenes},
     )
     batch = Batch(writes=(Write(path="/sceneWrites/0", command=command),))
-    found = decide(batch, known, Policy(), now_ms=ms(now), actor="t")
+    found = decide(batch, known, FREE, now_ms=ms(now), actor="t")
     assert isinstance(found, Accepted), found
     return found
 

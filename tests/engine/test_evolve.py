@@ -253,7 +253,9 @@ def test_events_are_folded_oldest_first() -> None:
 
 NAMES = ("a.md", "b.md", "c.md", "d.md")
 IDS = tuple(f"r{i}" for i in range(6))
-POLICY = Policy(max_scenes=4, min_archive_age_days=0)
+POLICY = Policy(
+    max_scenes=4, min_archive_age_days=0, retention="off", retention_update="off"
+)
 
 
 def ids_of(handle: str | None) -> frozenset[str]:

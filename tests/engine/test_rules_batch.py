@@ -151,15 +151,6 @@ def test_a_cursor_alone_is_a_batch_even_if_it_is_an_empty_text() -> None:
     assert places(decided(Batch(cursor=""))) == [("unknown_cursor", "/cursor")]
 
 
-def test_a_wish_that_is_not_checked_yet_is_refused() -> None:
-    wish = Batch(persona_reason="r", base_revision="1", idempotency_key="k")
-
-    assert places(decided(wish)) == [
-        ("not_supported", "/baseRevision"),
-        ("not_supported", "/idempotencyKey"),
-    ]
-
-
 def test_a_refused_batch_may_be_mended_and_sent_again() -> None:
     found = decided(Batch())
 
@@ -198,7 +189,7 @@ def test_every_rule_is_asked_even_if_others_failed() -> None:
         persona_reason="",
         dismiss=frozenset({"r1"}),
         dismiss_reason="a\nb",
-        base_revision="1",
+        idempotency_key="a\nb",
     )
 
     found = places(decided(batch, actor=""))
@@ -206,6 +197,7 @@ def test_every_rule_is_asked_even_if_others_failed() -> None:
     assert sorted({code for code, _ in found}) == [
         "bad_actor",
         "bad_filename",
+        "bad_key",
         "bad_reason",
         "bad_record_id",
         "bad_summary",
@@ -213,7 +205,6 @@ def test_every_rule_is_asked_even_if_others_failed() -> None:
         "body_too_long",
         "dismissed_member",
         "dismissed_unknown",
-        "not_supported",
         "scene_missing",
         "too_many_creates",
         "touched_twice",

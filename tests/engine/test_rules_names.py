@@ -24,7 +24,12 @@ NOW_MS = 1_772_496_000_000
 OLD = "2026-01-01T00:00:00.000Z"
 META = Meta(created=OLD, updated=OLD, summary="old", heat=1)
 SCENE = Scene(blob="", first_seen=OLD, meta=META)
-ROOMY = Policy(max_creates_per_batch=9, max_archives_per_batch=9)
+ROOMY = Policy(
+    max_creates_per_batch=9,
+    max_archives_per_batch=9,
+    retention="off",
+    retention_update="off",
+)
 SAID = AdvisoryMeta(summary="s")
 
 TWINS = [

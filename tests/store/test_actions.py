@@ -906,3 +906,14 @@ def test_a_dry_run_of_a_faulty_batch_is_refused(world: Any) -> None:
     answer = world.commit({**write("delete", "ghost.md"), "dryRun": True})
 
     assert answer["success"] is False
+
+
+def test_what_is_remembered_is_counted_right_however_long_a_process_runs(
+    world: Any,
+) -> None:
+    for number in range(10):
+        world.must({"personaSignal": True, "personaReason": f"reason {number}"})
+
+    objects = world.store.ledger.objects
+    kept = sum(len(raw) for _, raw in objects._kept.values())
+    assert objects._kept_bytes == kept

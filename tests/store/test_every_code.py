@@ -45,7 +45,7 @@ FAULTS: dict[FaultCode, Callable[[Any], object]] = {
     FaultCode.WRONG_TYPE: lambda _: {"cursor": 5},
     FaultCode.FIELD_NOT_ALLOWED: lambda _: batch(write("create", sources=["a.md"])),
     FaultCode.TOO_MANY_WRITES: lambda _: batch(*[write("delete")] * 65),
-    FaultCode.NOT_SUPPORTED: lambda w: {"cursor": w.rid(12), "baseRevision": "1"},
+    FaultCode.BAD_KEY: lambda w: {"cursor": w.rid(12), "idempotencyKey": "a\nb"},
     FaultCode.BAD_FILENAME: lambda _: batch(write("create", "../evil.md")),
     FaultCode.SCENE_EXISTS: lambda _: batch(write("create", "RUNNING.md")),
     FaultCode.SCENE_MISSING: lambda _: batch(write("update", "ghost.md")),
@@ -159,6 +159,27 @@ def store_busy(world: Any) -> Answer:
     return world.commit({"cursor": world.rid(12)})
 
 
+def key_reused(world: Any) -> Answer:
+    world.must({"cursor": world.rid(12), "idempotencyKey": "k1"})
+    return world.commit({"cursor": world.rid(13), "idempotencyKey": "k1"})
+
+
+def stale_base(world: Any) -> Answer:
+    read = world.store.head().id
+    world.must(batch(write("update", "race.md", content="# Race\n- new shoes")))
+    return world.commit(batch(write("update", "race.md"), baseRevision=read))
+
+
+def facts_missing(world: Any) -> Answer:
+    world.policy(retention="standard")
+    return world.commit(batch(CONSOLIDATE | {"content": "# Sport\n- nothing of it"}))
+
+
+def facts_lost(world: Any) -> Answer:
+    world.policy(retention_update="floor")
+    return world.commit(batch(write("update", "running.md", content="- other things")))
+
+
 def unknown_revision(world: Any) -> Answer:
     refused = roll_back(world.store, "999", now=world.now)
     return {"success": False, "errors": [{"code": f.code} for f in refused.faults]}
@@ -201,6 +222,10 @@ SITUATIONS: dict[FaultCode, Callable[[Any], Answer]] = {
     FaultCode.FOREIGN_COMMIT: foreign_commit,
     FaultCode.HISTORY_MOVED: history_moved,
     FaultCode.STORE_BUSY: store_busy,
+    FaultCode.KEY_REUSED: key_reused,
+    FaultCode.STALE_BASE: stale_base,
+    FaultCode.FACTS_MISSING: facts_missing,
+    FaultCode.FACTS_LOST: facts_lost,
     FaultCode.UNKNOWN_REVISION: unknown_revision,
     FaultCode.BAD_ARGUMENT: bad_argument,
 }
@@ -253,6 +278,25 @@ def undismissed(world: Any) -> Answer:
     return world.must(batch(write("create", members=[world.rid(9)])))
 
 
+def facts_dropped(world: Any) -> Answer:
+    world.policy(retention_update="notice")
+    return world.must(batch(write("delete", "running.md")))
+
+
+def facts_doubtful(world: Any) -> Answer:
+    rows = ["Ilka keeps bees behind the old mill", "She reads novels on the tram"]
+    rows += ["Her brother repairs violins in Graz", "They meet on rainy Sundays"]
+    rows += ["She wants to learn to swim", "The garden gate squeaks and nobody minds"]
+    world.create("long.md", content="\n".join(f"- {row}." for row in rows))
+    world.policy(retention="standard")
+    reworded = [*rows[:-1], "The garden gate is old", "shoes"]
+    body = "\n".join(f"- {row}." for row in reworded)
+    sources = ["long.md", "race.md"]
+    return world.must(
+        batch(write("consolidate", "s.md", sources=sources, content=body))
+    )
+
+
 def secret_notice(world: Any) -> Answer:
     world.policy(secrets="notice")
     return world.must(batch(write("create", content=f"- the key is {KEY}")))
@@ -264,6 +308,8 @@ NOTICED: dict[NoticeCode, Callable[[Any], Answer]] = {
     NoticeCode.DELETED_MEMBER_DROPPED: deleted_member_dropped,
     NoticeCode.UNDISMISSED: undismissed,
     NoticeCode.SECRET: secret_notice,
+    NoticeCode.FACTS_DROPPED: facts_dropped,
+    NoticeCode.FACTS_DOUBTFUL: facts_doubtful,
 }
 
 

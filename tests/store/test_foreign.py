@@ -504,6 +504,7 @@ def test_after_git_did_this_a_store_is_opened_and_goes_on(
 
 
 def test_an_old_revision_is_read_after_a_repack(world: Any) -> None:
+    world.policy(retention_update="off")
     for number in range(30):
         world.must(update("race.md", f"# Race\n- shoes\n- number {number}"))
     world.git("repack", "-a", "-d", "-f", "--depth=50", "--quiet")

@@ -221,6 +221,7 @@ def test_an_earlier_state_is_read_by_any_name_of_its_revision(
 
 
 def test_every_seq_reads_its_own_state(world: Any) -> None:
+    world.policy(retention_update="off")
     for number in range(5, 12):
         world.must(update("race.md", f"# Race\n- shoes\n- number {number}"))
 
@@ -357,3 +358,24 @@ def test_a_reader_sees_what_another_process_has_committed(world: Any) -> None:
     assert isinstance(before, SceneBlocks)
     assert isinstance(after, SceneBlocks)
     assert (before.blocks[0].meta.heat, after.blocks[0].meta.heat) == (1, 2)
+
+
+@pytest.mark.parametrize(
+    ("filenames", "revision"),
+    [
+        ("race.md", None),
+        (None, None),
+        (5, None),
+        ([5], None),
+        ([None], None),
+        (["race.md"], 5),
+        (["race.md"], b"4"),
+        (["race.md"], ["4"]),
+    ],
+)
+def test_wrong_types_are_refused(
+    filenames: object, revision: object, world: Any
+) -> None:
+    found = world.store.read_scene_blocks(filenames, revision)
+
+    assert isinstance(found, Refusal)

@@ -6,6 +6,12 @@ Source:
     CONTRACT section 5.
 """
 
+from scenestore_engine.rules.facts import (
+    Measured,
+    facts_are_kept,
+    is_exempt,
+    measured,
+)
 from scenestore_engine.rules.limits import (
     counts_fit,
     names_after,
@@ -50,30 +56,37 @@ from scenestore_engine.rules.text import (
 )
 from scenestore_engine.rules.whole import (
     actor_is_good,
+    base_is_fresh,
     batch_is_not_empty,
     cursor_is_good,
-    only_what_is_checked,
+    keys_are_good,
 )
 
 __all__ = [
     "DELETED_MARK",
     "META_LINES",
+    "Measured",
     "actor_is_good",
+    "base_is_fresh",
     "batch_is_not_empty",
     "batch_lines_are_good",
     "body_is_good",
     "counts_fit",
     "cursor_is_good",
     "dismissals_are_good",
+    "facts_are_kept",
     "filename_is_good",
     "filenames_are_good",
     "has_control",
     "ids_are_good",
     "is_archivable",
+    "is_exempt",
     "is_record_id",
+    "keys_are_good",
     "left_out",
     "line_complaint",
     "lines_are_good",
+    "measured",
     "members_are_kept",
     "members_are_known",
     "members_are_not_forgotten",
@@ -84,7 +97,6 @@ __all__ = [
     "namesake",
     "new_ids_fit",
     "new_members",
-    "only_what_is_checked",
     "scene_can_come_back",
     "scene_can_go",
     "scene_is_live",

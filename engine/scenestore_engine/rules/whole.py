@@ -7,14 +7,13 @@ Source:
 import unicodedata
 from collections.abc import Iterator
 
-from scenestore_engine.commands import (
-    Batch,
-)
-from scenestore_engine.faults import Fault, FaultCode
+from scenestore_engine.commands import Batch, targets
+from scenestore_engine.diffs import unified_diff
+from scenestore_engine.faults import Conflict, Fault, FaultCode
+from scenestore_engine.policy import MAX_KEY_CHARS
 from scenestore_engine.rules.text import line_complaint
-from scenestore_engine.state import (
-    Known,
-)
+from scenestore_engine.secret import kind_of_secret
+from scenestore_engine.state import Base, Known, Scene
 
 MAX_ACTOR_CHARS = 64
 
@@ -52,20 +51,67 @@ def batch_is_not_empty(batch: Batch) -> Iterator[Fault]:
         )
 
 
-def only_what_is_checked(batch: Batch) -> Iterator[Fault]:
-    """Yield a fault for a wish that this version cannot honour: no yes unchecked."""
-    wishes = (
-        ("baseRevision", batch.base_revision),
+def keys_are_good(batch: Batch) -> Iterator[Fault]:
+    """Yield a fault if ``idempotencyKey`` or ``runId`` cannot be kept."""
+    for field, key in (
         ("idempotencyKey", batch.idempotency_key),
-    )
-    for field, wish in wishes:
-        if wish is not None:
+        ("runId", batch.run_id),
+    ):
+        if key is None:
+            continue
+        complaint = line_complaint(key)
+        if complaint is None and len(key) > MAX_KEY_CHARS:
+            complaint = f"has {len(key)} characters"
+        if complaint is not None or kind_of_secret(key) is not None:
             yield Fault(
-                code=FaultCode.NOT_SUPPORTED,
+                code=FaultCode.BAD_KEY,
                 path=f"/{field}",
-                message=f"This version does not check {field} yet.",
-                hint=f"Send the batch without {field}.",
+                message=f"The {field} {complaint or 'holds a secret'}.",
+                hint=f"Give one line of 1 to {MAX_KEY_CHARS} characters.",
             )
+
+
+def base_is_fresh(batch: Batch, known: Known) -> Iterator[tuple[Fault, Conflict]]:
+    """Yield a fault for each scene of *batch* that changed since its base.
+
+    Other changes do no harm.
+    """
+    if known.base is None:
+        return
+    told: set[str] = set()
+    for write in batch.writes:
+        for name in targets(write.command):
+            if name in told or not _has_changed(name, known, known.base):
+                continue
+            told.add(name)
+            yield (
+                Fault(
+                    code=FaultCode.STALE_BASE,
+                    path=write.path,
+                    filename=name,
+                    message=f"{name} changed since {batch.base_revision}, which is "
+                    "what you read.",
+                    hint="Read conflicts, take over what they add, and send the batch "
+                    "again with baseRevision set to head.",
+                ),
+                Conflict(
+                    filename=name,
+                    diff=unified_diff(
+                        known.base.bodies.get(name), known.bodies.get(name), name
+                    ),
+                ),
+            )
+
+
+def _has_changed(name: str, known: Known, base: Base) -> bool:
+    now, then = known.state, base
+    return _kept_as(now.live.get(name)) != _kept_as(then.live.get(name)) or (
+        _kept_as(now.archived.get(name)) != _kept_as(then.archived.get(name))
+    )
+
+
+def _kept_as(scene: Scene | None) -> tuple[str, str | None] | None:
+    return None if scene is None else (scene.blob, scene.members)
 
 
 def actor_is_good(actor: str) -> Iterator[Fault]:
