@@ -106,6 +106,24 @@ def read_scenes(
     )
 
 
+def wrong_types(filenames: object, revision: object) -> tuple[Fault, ...]:
+    """Return a fault for each argument of `read_scenes` that is of another type."""
+    is_list = isinstance(filenames, list | tuple) and all(
+        isinstance(name, str) for name in msgspec.convert(filenames, list[object])
+    )
+    wrong = [] if is_list else [("/filenames", "an array of texts")]
+    if not isinstance(revision, str | None):
+        wrong.append(("/revision", "a text"))
+    return tuple(
+        Fault(
+            code=FaultCode.WRONG_TYPE,
+            path=path,
+            message=f"{path[1:]} must be {wanted}.",
+        )
+        for path, wanted in wrong
+    )
+
+
 def _faults(filenames: Sequence[str]) -> list[Fault]:
     if not filenames:
         return [

@@ -11,7 +11,7 @@ import msgspec
 
 from scenestore import blockfile, layout, runs
 from scenestore.codec import Record
-from scenestore.errors import CorruptError, TooNewError
+from scenestore.errors import CorruptError, DiskError, TooNewError
 from scenestore.ledger import Ledger, Revision
 from scenestore.projection import Projection
 from scenestore_engine.events import (
@@ -246,7 +246,7 @@ class _Walk:
     def _of_files(self, head: str) -> Iterator[Problem]:
         try:
             drifts = self._projection.drift(self._ledger.revision(head).tree)
-        except CorruptError as error:
+        except (CorruptError, DiskError) as error:
             yield _damage(None, str(error))
             return
         for drift in drifts:

@@ -43,13 +43,17 @@ def make_dir(path: Path) -> None:
 
 
 def read_plain(path: Path) -> bytes | None:
-    """Return the bytes of a plain file; None if *path* is missing or none such."""
+    """Return the bytes of a plain file; None if *path* is missing or none such.
+
+    Raises:
+        DiskError: It is there and cannot be read.
+    """
     try:
         handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
     except OSError as error:
         if error.errno in (errno.ENOENT, errno.ENOTDIR, errno.ELOOP, errno.ENXIO):
             return None
-        raise
+        raise DiskError(_failed(f"{path} cannot be read", error)) from error
     try:
         if not stat.S_ISREG(os.fstat(handle).st_mode):
             return None
@@ -216,7 +220,7 @@ def move_ref(ref: Path, own: Path, *, old: bytes | None, new: bytes) -> bool:
         write_new(temporary, new, sync=True)
         # Linked when it is whole and synced: a lock of ours is never empty, and a
         # dead writer's is told from another program's by the file that it shares.
-        lock.hardlink_to(temporary)
+        _link(temporary, lock, new)
     except FileExistsError as error:
         temporary.unlink(missing_ok=True)
         raise BusyError(
@@ -250,15 +254,31 @@ def move_ref(ref: Path, own: Path, *, old: bytes | None, new: bytes) -> bool:
     return is_as_expected
 
 
+def _link(temporary: Path, lock: Path, data: bytes) -> None:
+    """Let *lock* be the file *temporary*, or one like it where links are unknown."""
+    try:
+        lock.hardlink_to(temporary)
+    except FileExistsError:
+        raise
+    except OSError as error:
+        if error.errno not in (errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP):
+            raise
+        write_new(lock, data, sync=True)
+
+
 @contextlib.contextmanager
 def locked(path: Path, *, wait_s: float) -> Generator[None]:
     """Hold the lock *path*, an empty file that stays, for as long as the block runs.
 
     Raises:
         BusyError: Another process held it for *wait_s* seconds.
+        DiskError: It cannot be opened.
     """
     flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
-    handle = os.open(path, flags, FILE_MODE)
+    try:
+        handle = os.open(path, flags, FILE_MODE)
+    except OSError as error:
+        raise DiskError(_failed(f"{path} cannot be locked", error)) from error
     try:
         _take(handle, path, wait_s)
         yield

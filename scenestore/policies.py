@@ -58,7 +58,10 @@ def _written(profile: Path) -> dict[str, object]:
         return {}
     if not path.is_file():  # a link to a file is followed: the host put it there
         raise _refused(path, ["it is no file"])
-    data = path.read_bytes()
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise _refused(path, [str(error)]) from error
     try:
         return tomllib.loads(data.decode("utf-8-sig"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:

@@ -17,6 +17,7 @@ from pathlib import Path
 import msgspec
 
 from scenestore import durable, layout
+from scenestore.errors import DiskError
 from scenestore.ledger import Change, Ledger
 from scenestore_engine.state import Scene, State
 
@@ -163,7 +164,10 @@ class Projection:
         full = self._root / path
         if self._is_behind_link(path):
             return Drift(path=path, kind=DriftKind.NOT_A_FILE)
-        data = durable.read_plain(full)
+        try:
+            data = durable.read_plain(full)
+        except DiskError:  # there, and nobody may read it: not what we drew
+            return Drift(path=path, kind=DriftKind.NOT_A_FILE)
         if data is None:
             if full.is_symlink() and blob_id(os.fsencode(full.readlink())) in ours:
                 return None  # a commit of another hand holds just this link

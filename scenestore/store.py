@@ -30,7 +30,7 @@ from scenestore import (
     receipts,
     refusallog,
 )
-from scenestore.blocks import SceneBlocks, read_scenes
+from scenestore.blocks import SceneBlocks, read_scenes, wrong_types
 from scenestore.clock import Now
 from scenestore.counting import Counting
 from scenestore.errors import (
@@ -234,6 +234,9 @@ class Store:
             filenames: One or more; live scenes come before archived ones.
             revision: A seq, a commit id or prefix, or a ``backupDir``; None: the head.
         """
+        wrong = wrong_types(filenames, revision)
+        if wrong:
+            return Refusal(errors=wrong)
         return read_scenes(self.ledger, self.head(), filenames, revision)
 
     def archive_guide(self, *, now: Now | None = None) -> Guide:
@@ -407,14 +410,17 @@ class Store:
             head = self.ledger.head()
             if head is not None:  # a newer program's store is not touched at all
                 refuse_newer(self.ledger.revision(head))
-            for deed in recover(
-                self.profile,
-                self.ledger,
-                self.projection,
-                thorough=not self._is_recovered,
-            ):
-                self.say(deed)
-            self._is_recovered = True
+            try:
+                for deed in recover(
+                    self.profile,
+                    self.ledger,
+                    self.projection,
+                    thorough=not self._is_recovered,
+                ):
+                    self.say(deed)
+                self._is_recovered = True
+            except OSError as error:
+                self.say(f"the files were not drawn ({error}); a later commit does it")
             try:
                 yield
             finally:

@@ -143,10 +143,14 @@ class Ledger:
             durable.sync_dir(self._git / part)
 
     def is_of_another_hand(self) -> bool:
-        """Say whether a repository is there that has history, but none on main."""
+        """Say whether a repository is there that has history, or a form, of its own."""
         heads = self._git / "refs" / "heads"
         has_branches = heads.is_dir() and any(heads.rglob("*"))
-        return has_branches or (self._git / "packed-refs").exists()
+        config = durable.read_plain(self._git / "config") or b""
+        is_other_format = b"[extensions" in config or b"bare = true" in config
+        is_file = self._git.is_file()  # a worktree or a submodule of another one
+        has_refs = has_branches or (self._git / "packed-refs").exists()
+        return has_refs or is_other_format or is_file
 
     # The head
 

@@ -53,6 +53,8 @@ _DAMAGE = (
     IndexError,
     ObjectFormatException,
     OverflowError,
+    PermissionError,
+    TypeError,
     struct.error,
     ValueError,
     zlib.error,
@@ -240,6 +242,8 @@ class Objects:
         raise damage or KeyError(object_id)
 
     def _keep(self, object_id: str, found: tuple[int, bytes]) -> None:
+        if object_id in self._kept:
+            return
         self._kept[object_id] = found
         self._kept_bytes += len(found[1])
         while self._kept_bytes > _MAX_KEPT_BYTES:

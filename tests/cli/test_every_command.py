@@ -30,6 +30,10 @@ BATCH = {
         }
     ]
 }
+QUESTION = {
+    "sources": [{"filename": "tea.md", "content": "- green tea at 7:30"}],
+    "target": {"filename": "drinks.md", "content": "- green tea at half past seven"},
+}
 RUNS = {
     "init": ([], None),
     "organize": ([], None),
@@ -40,6 +44,8 @@ RUNS = {
     "log": ([], None),
     "show": (["HEAD"], None),
     "rollback": (["1"], None),
+    "guide": ([], None),
+    "retention": (["-"], QUESTION),
     "policy": ([], None),
     "check": (["--replay"], None),
     "repair": ([], None),

@@ -103,6 +103,15 @@ def test_before_is_judged_by_where_the_cursor_stands_now_in_l1() -> None:
     ]
 
 
+def test_the_stores_own_cursor_in_a_shard_that_was_rewritten_does_not_move() -> None:
+    start = at("2026-03-05", 0)
+
+    found = moved(start, kept=HERE, now_at=start)
+
+    assert isinstance(found, Accepted)
+    assert found.events == ()
+
+
 def test_a_cursor_that_no_record_carries_is_refused_and_named_escaped() -> None:
     known = Known(state=State(cursor=HERE), present=HERE)
 

@@ -220,6 +220,20 @@ def test_room_is_counted_after_the_whole_batch_whatever_it_is_made_of(
         assert codes(faults) == ([] if fits else ["no_room"]), (kinds, live_before)
 
 
+def test_a_restore_under_another_name_takes_a_place_of_its_own() -> None:
+    restored = Restore(filename="z.md", restore_as="y.md")
+
+    for most, fits in ((2, True), (1, False)):
+        faults = faults_of(
+            restored,
+            live=("z.md",),
+            archived=("z.md",),
+            policy=Policy(max_scenes=most),
+        )
+
+        assert codes(faults) == ([] if fits else ["no_room"])
+
+
 def test_without_room_the_first_write_that_adds_a_scene_is_named() -> None:
     live = ("0.md", "1.md", "2.md", "7.md")
 

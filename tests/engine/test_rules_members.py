@@ -337,6 +337,12 @@ def test_an_unknown_new_id_is_blamed_on_the_field_that_gave_it() -> None:
     assert places(found) == [("unknown_member", "/addMembers")]
 
 
+def test_unknown_ids_in_both_fields_are_blamed_on_the_first() -> None:
+    write = create(members=f("ghost"), add_members=f("other ghost"))
+
+    assert places(decided(write, policy=STRICT)) == [("unknown_member", "/members")]
+
+
 def test_a_forgotten_new_id_is_blamed_on_the_field_that_gave_it() -> None:
     found = decided(create(add_members=f("r1")), forgotten=f("r1"))
 

@@ -237,6 +237,14 @@ def test_a_create_under_another_spelling_of_a_live_name_is_refused(
         assert theirs in faults[0].message
 
 
+def test_the_name_that_is_taken_is_told_and_how_it_is_the_same() -> None:
+    (same,) = faults_of(create("a.md"), live=("a.md",))
+    (other,) = faults_of(create("A.md"), live=("a.md",))
+
+    assert same.message == "a.md is live."
+    assert other.message == "a.md, the same name as A.md, is live."
+
+
 @pytest.mark.parametrize(("left", "right"), DISTINCT)
 def test_a_create_under_a_name_that_only_looks_alike_is_taken(
     left: str, right: str

@@ -9,7 +9,7 @@ import json
 import random
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -136,6 +136,27 @@ def normal(body: str) -> str:
     return "\n".join(lines)
 
 
+def wish(batch: Batch) -> Batch:
+    """What a batch asks for: two that ask for the same are one batch sent twice."""
+    asked = {f: batch[f] for f in ("cursor", "personaReason") if f in batch}
+    if batch.get("dismiss"):
+        asked["dismiss"] = (set(batch["dismiss"]), batch["dismissReason"])
+    asked["sceneWrites"] = [
+        {
+            "action": write["action"],
+            "roles": roles(write),
+            "reason": write.get("reason"),
+            "content": normal(write.get("content", "")),
+            "summary": write.get("meta", {}).get("summary"),
+            "members": write.get("members") and {*write["members"]},
+            "given": write.get("members") is not None,
+            "addMembers": {*write.get("addMembers", ())},
+        }
+        for write in batch.get("sceneWrites", [])
+    ]
+    return asked
+
+
 def roles(write: Batch) -> list[str]:
     return [
         write["filename"],
@@ -150,6 +171,11 @@ def named(write: Batch) -> frozenset[str]:
     return frozenset(write.get("members") or ()) | frozenset(
         write.get("addMembers") or ()
     )
+
+
+def kept_as(scene: Scene | None) -> Scene | None:
+    """What a caller may read of a scene: all but when the store first saw it."""
+    return scene and replace(scene, first_seen="")
 
 
 def twin(name: str, names: dict[str, Scene]) -> bool:
@@ -520,6 +546,8 @@ class StoreMachine(RuleBasedStateMachine):
         self.l1 = L1()
         self.history: list[tuple[Model, dict[str, str]]] = []
         self.policy: dict[str, Any] = {}
+        self.head_wish: Batch | None = None
+        self.keys: dict[str, tuple[Batch, int]] = {}
         self.number = 0
         self.seed = 0
         self.sent = 0
@@ -555,15 +583,48 @@ class StoreMachine(RuleBasedStateMachine):
         self.world.wait(days=0.3)
         self._send(Asking(self._dice(), self._now()).batch())
 
+    def _seq_of(self, batch: Batch) -> int | None:
+        """The revision that came of this very batch, if it would be answered by it."""
+        key = batch.get("idempotencyKey")
+        if key is not None:
+            asked, seq = self.keys.get(key, (None, 0))
+            return seq if asked == wish(batch) else None
+        return self.model.seq if self.head_wish == wish(batch) else None
+
+    def _faults(self, batch: Batch) -> set[str]:
+        """All that is wrong with a batch, its base and its key included."""
+        faults = self._now().faults(batch)
+        if batch.get("idempotencyKey") in self.keys:
+            faults.add("key_reused")
+        if "baseRevision" in batch:
+            then, now = self.history[int(batch["baseRevision"])][0], self.model
+            named_here = {n for w in batch.get("sceneWrites", []) for n in roles(w)}
+            if any(
+                kept_as(before.get(name)) != kept_as(after.get(name))
+                for before, after in (
+                    (then.live, now.live),
+                    (then.archived, now.archived),
+                )
+                for name in named_here
+            ):
+                faults.add("stale_base")
+        return faults
+
     def _send(self, batch: Batch, also: set[str] | None = None) -> None:
         """Send *batch*, which has the faults of the model and *also*."""
         self.world.wait(ms=1)
-        oracle = self._now()
-        faults = oracle.faults(batch) | (also or set())
+        faults = self._faults(batch) | (also or set())
+        first_seq = self._seq_of(batch)
         before = self.world.bytes_under()
 
         answer = self.world.store.l2_commit(copy.deepcopy(batch), now=self.world.now)
 
+        if first_seq is not None:
+            assert (answer["replayed"], answer["seq"]) == (True, first_seq)
+            assert self.world.bytes_under() == before
+            self.seen["replayed"] += 1
+            return
+        assert "replayed" not in answer
         if faults:
             codes = {error["code"] for error in answer.get("errors", ())}
             assert (answer["success"], codes) == (False, faults), (batch, answer)
@@ -572,7 +633,11 @@ class StoreMachine(RuleBasedStateMachine):
             return
         assert answer["success"] is True, (batch, answer)
         old = copy.deepcopy(self.model)
-        oracle.apply(batch)
+        self._now().apply(batch)
+        if self.model.seq > old.seq:
+            self.head_wish = wish(batch)
+            if "idempotencyKey" in batch:
+                self.keys[batch["idempotencyKey"]] = (wish(batch), self.model.seq)
         self._compare(batch, old)
         self._compare_receipt(answer, batch, old)
         self.seen.update(PAST[w["action"]] for w in batch.get("sceneWrites", []))
@@ -669,17 +734,29 @@ class StoreMachine(RuleBasedStateMachine):
         for _ in range(count):
             self._send_any()
 
+    @rule(key=st.sampled_from(["k1", "k2", "k3", None]))
+    def send_twice(self, key: str | None) -> None:
+        batch = Asking(self._dice(), self._now()).batch()
+        batch |= {} if key is None else {"idempotencyKey": key}
+        self._send(batch)
+        self._send(batch)
+
+    @rule(back=st.integers(0, 4))
+    def commit_on_a_base(self, back: int) -> None:
+        batch = Asking(self._dice(), self._now()).batch()
+        self._send(batch | {"baseRevision": str(max(0, self.model.seq - back))})
+
     @rule()
     def dry_run(self) -> None:
         batch = Asking(self._dice(), self._now()).batch()
-        oracle = self._now()
         before = self.world.bytes_under()
 
         answer = self.world.store.l2_commit(
             batch | {"dryRun": True}, now=self.world.now
         )
 
-        assert answer["success"] is not bool(oracle.faults(batch))
+        is_replay = self._seq_of(batch) is not None
+        assert answer["success"] is (is_replay or not self._faults(batch))
         assert self.world.bytes_under() == before
 
     @rule(shard=st.sampled_from(SHARDS), count=st.integers(1, 4))
@@ -761,6 +838,7 @@ class StoreMachine(RuleBasedStateMachine):
             parts |= {n: i for n, i in before.items() if n == "cursor.json"}
         if self.model != old:
             self.model.seq += 1
+            self.head_wish = None
             self.seen["rolled back"] += 1
         assert self._parts() == parts
         self._compare({}, old)
@@ -778,7 +856,8 @@ class StoreMachine(RuleBasedStateMachine):
         touch = {"action": "update", "filename": name, "content": "- touched"}
 
         self._send({"sceneWrites": [touch]}, also={"drift"})
-        self._send({"personaSignal": True, "personaReason": "elsewhere"})
+        self._send({"personaSignal": True, "personaReason": f"n {self.sent}"})
+        self.sent += 1
 
         assert path.exists() is adds
         if mends:

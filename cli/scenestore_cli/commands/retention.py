@@ -1,12 +1,14 @@
 """``scenestore retention``."""
 
 import sys
+from pathlib import Path
 from typing import get_args
 
 import click
 import msgspec
 
 from scenestore.errors import Refusal
+from scenestore.policies import load
 from scenestore.verdicts import judged
 from scenestore_cli.answers import tell_faults
 from scenestore_cli.errors import ExitCode
@@ -15,30 +17,37 @@ from scenestore_cli.output import counted, line, print_json
 from scenestore_engine.policy import Policy
 from scenestore_engine.retention import Strength, Verdict
 
-_DEFAULT = Policy()
-
 
 @click.command()
 @click.argument("file", default="-")
 @click.option(
+    "-P",
+    "--profile",
+    type=click.Path(path_type=Path),
+    metavar="PATH",
+    help="A profile whose limits count.  [default: the built-in ones]",
+)
+@click.option(
     "--strength",
     type=click.Choice(get_args(Strength)),
-    default=_DEFAULT.retention,
-    show_default=True,
-    help="How strict to be.",
+    help="How strict to be.  [default: what the limits say]",
 )
 @click.option(
     "--max-chars",
     type=click.IntRange(min=1),
-    default=_DEFAULT.max_body_chars,
-    show_default=True,
     metavar="N",
-    help="How long a body may be.",
+    help="How long a body may be.  [default: what the limits say]",
 )
 @click.option("--jsonl", is_flag=True, help="One question a line, one answer a line.")
 @json_option
 def retention(
-    file: str, strength: Strength, max_chars: int, *, jsonl: bool, as_json: bool
+    file: str,
+    profile: Path | None,
+    strength: Strength | None,
+    max_chars: int | None,
+    *,
+    jsonl: bool,
+    as_json: bool,
 ) -> ExitCode:
     """Tell what a text keeps of its sources.
 
@@ -46,6 +55,9 @@ def retention(
     "content"}}; without it, or with -, stdin is read. Facts that are not found are
     named, most weighty first. A target that loses too much exits with 2.
     """
+    limits = Policy() if profile is None else load(profile)
+    strength = strength or limits.retention
+    max_chars = max_chars or limits.max_body_chars
     data = read_input(file)
     if jsonl:
         worst = ExitCode.DONE

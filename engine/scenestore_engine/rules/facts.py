@@ -70,7 +70,8 @@ def measured(batch: Batch, known: Known, policy: Policy) -> Measured:
         elif policy.retention_update == "off" or name not in known.bodies:
             continue
         elif isinstance(command, Update) and name in by_name:
-            if command.content != known.bodies[name]:
+            is_blank = not command.content.strip()  # which another rule tells
+            if command.content != known.bodies[name] and not is_blank:
                 updates[write.path] = _kept(name, known, bodies)
         elif isinstance(command, Delete):
             deletes[write.path] = _kept(name, known, bodies)
