@@ -101,6 +101,9 @@ def instalments(shards: dict[str, list[bytes]]) -> Iterator[dict[str, list[bytes
 def failures(store: Store, shards: dict[str, list[bytes]]) -> Iterator[str]:
     """Yield each promise that does not hold."""
     policy, state = store.policy(), store.state()
+    refused = layout.refusals_file(store.profile)
+    if refused.exists():
+        yield f"batches were refused: {refused.read_text(encoding='utf-8')[:200]}"
     again = organise(store)
     if not again.nothing_new or again.commits:
         yield f"a second run made {again.commits} commits"

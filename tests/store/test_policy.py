@@ -2,6 +2,10 @@
 
 import json
 import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -282,3 +286,95 @@ def test_secrets_may_be_let_in_without_a_word(world: Any) -> None:
     answer = world.must({"sceneWrites": [create | {"content": key, "members": []}]})
 
     assert answer["warnings"] == []
+
+
+# keep_refusals
+
+
+def refusals(world: Any) -> Path:
+    path: Path = layout.refusals_file(world.profile)
+    return path
+
+
+def test_a_refusal_is_kept_unless_the_policy_says_no(world: Any) -> None:
+    world.policy(keep_refusals=False)
+    world.commit({"cursor": "ghost"})
+    before = refusals(world).exists()
+    world.policy(keep_refusals=True)
+
+    world.commit({"cursor": "ghost"})
+
+    assert before is False
+    assert refusals(world).read_text().count("\n") == 1
+
+
+def test_no_part_of_a_private_key_is_kept(world: Any) -> None:
+    key = "-----BEGIN PRIVATE KEY-----\nMIIEvQIBADAN\n-----END PRIVATE KEY-----"
+    create = {"action": "create", "filename": "tea.md", "meta": {"summary": "s"}}
+
+    answer = world.commit({"sceneWrites": [create | {"content": f"- key\n{key}"}]})
+
+    assert {error["code"] for error in answer["errors"]} == {"secret"}
+    assert "MIIEvQIBADAN" not in refusals(world).read_text()
+
+
+def test_a_source_that_is_a_secret_is_not_kept(world: Any) -> None:
+    key = "AKIA" + "ABCDEFGHIJ234567"
+    write = {
+        "action": "consolidate",
+        "filename": "all.md",
+        "sources": [f"{key}.md", "race.md"],
+        "content": "# Race\n- shoes",
+        "meta": {"summary": "s"},
+    }
+
+    world.commit({"sceneWrites": [write]})
+
+    assert key not in refusals(world).read_text()
+
+
+def test_a_refusal_of_an_actor_that_is_no_text_is_told_and_not_raised(
+    world: Any,
+) -> None:
+    answer = world.store.l2_commit(
+        {"cursor": world.rid(12)}, actor="\udcff", now=world.now
+    )
+
+    assert {error["code"] for error in answer["errors"]} == {"bad_actor"}
+
+
+@pytest.mark.parametrize("kind", ["folder", "link", "fifo", "garbage", "no cache"])
+def test_a_log_of_refusals_that_cannot_be_written_stops_nothing(
+    kind: str, world: Any, tmp_path: Path
+) -> None:
+    victim = tmp_path / "victim"
+    victim.write_text("a person's")
+    path = refusals(world)
+    path.parent.mkdir(exist_ok=True)
+    if kind == "folder":
+        path.mkdir()
+    elif kind == "link":
+        path.symlink_to(victim)
+    elif kind == "fifo":
+        os.mkfifo(path)
+    elif kind == "garbage":
+        path.write_bytes(b"\xff\0\n\n{")
+    else:
+        shutil.rmtree(path.parent)
+        path.parent.write_text("a file")
+    script = (
+        "import sys; from pathlib import Path; from scenestore import Store\n"
+        "with Store(Path(sys.argv[1])) as s:\n"
+        "    assert s.l2_commit({'cursor': 'ghost'})['success'] is False\n"
+    )
+
+    done = subprocess.run(
+        [sys.executable, "-c", script, str(world.profile)],
+        check=False,
+        capture_output=True,
+        text=True,
+        timeout=60,  # a FIFO must not make it wait for ever
+    )
+
+    assert (done.returncode, done.stderr) == (0, "")
+    assert victim.read_text() == "a person's"
