@@ -10,8 +10,9 @@ from collections.abc import Iterable, Iterator
 
 from scenestore.homes import StateHomes
 from scenestore.ledger import Sets
-from scenestore.receipts import CoverageFacts
+from scenestore.receipts import CoverageFacts, Receipt, capacity, cursor_move
 from scenestore.records import Records
+from scenestore.staging import changed_scenes
 from scenestore_engine.events import (
     Event,
     SceneCreated,
@@ -20,6 +21,7 @@ from scenestore_engine.events import (
     SceneUpdated,
 )
 from scenestore_engine.faults import Notice, NoticeCode
+from scenestore_engine.policy import Policy
 from scenestore_engine.state import State
 
 _SHOWN_IDS = 50
@@ -46,6 +48,31 @@ class Counting:
             else 0
             for name in names
         }
+
+    def receipt(
+        self,
+        before: State,
+        after: State,
+        *,
+        seq: int,
+        batch: str,
+        policy: Policy,
+        members_missing: tuple[str, ...] = (),
+    ) -> Receipt:
+        """Return the receipt of a change that is told by the states around it."""
+        lists = changed_scenes(before, after)
+        return Receipt(
+            revision=None,
+            seq=seq,
+            batch=batch,
+            created=lists.created,
+            updated=lists.updated,
+            deleted=lists.deleted,
+            members_missing=members_missing,
+            cursor=cursor_move(before.cursor, after.cursor),
+            coverage=self.coverage(after),
+            capacity=capacity(len(after.live), policy),
+        )
 
     def coverage(self, state: State) -> CoverageFacts:
         """Return how many live records up to the cursor are in no scene."""

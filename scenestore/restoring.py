@@ -12,7 +12,7 @@ from scenestore import clock, layout
 from scenestore.clock import Now
 from scenestore.errors import BusyError, HeadMovedError
 from scenestore.ledger import Revision
-from scenestore.receipts import Receipt, capacity, cursor_move
+from scenestore.receipts import Receipt
 from scenestore.refusals import busy, drift_fault
 from scenestore.revisions import resolve
 from scenestore.staging import changed_scenes, difference
@@ -114,17 +114,9 @@ def _roll_back(
     after = fold((event,), before, {handles: then})
     wish = json.dumps(["rollback", target.id, keep_cursor])
     policy = store.policy()
-    lists = changed_scenes(before, after)
-    receipt = Receipt(
-        revision=None,
-        seq=own.seq + 1,
-        batch=batch_id(head.id, wish),
-        created=lists.created,
-        updated=lists.updated,
-        deleted=lists.deleted,
-        cursor=cursor_move(before.cursor, after.cursor),
-        coverage=store.counting.coverage(after),
-        capacity=capacity(len(after.live), policy),
+    batch = batch_id(head.id, wish)
+    receipt = store.counting.receipt(
+        before, after, seq=own.seq + 1, batch=batch, policy=policy
     )
     stopped = [*store.not_writable(head)]  # a newer format stops all, these do not
     in_way = _in_the_way(store, head, before, after)
@@ -140,7 +132,7 @@ def _roll_back(
         (event,),
         after,
         parent=parent,
-        batch=receipt.batch,
+        batch=batch,
         policy=policy,
         now=now,
         actor=actor,

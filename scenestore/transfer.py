@@ -14,9 +14,8 @@ from msgspec.structs import replace
 from scenestore import blockfile, clock, layout
 from scenestore.clock import Now
 from scenestore.errors import BusyError, HeadMovedError
-from scenestore.receipts import Receipt, capacity, cursor_move
+from scenestore.receipts import Receipt
 from scenestore.refusals import busy, drift_fault
-from scenestore.staging import changed_scenes
 from scenestore.store import Store, batch_id
 from scenestore_engine import strictjson
 from scenestore_engine.admit import Import, ImportedScene, refusals
@@ -123,20 +122,16 @@ def _import(
     if faults:
         return Rejected(faults=faults, retry=not stopped)
     after, event = _staged(store, request, before, known, iso(now.at_ms))
-    lists = changed_scenes(before, after)
-    receipt = Receipt(
-        revision=None,
+    batch = batch_id(parent.id, wish)
+    receipt = store.counting.receipt(
+        before,
+        after,
         seq=parent.seq + 1,
-        batch=batch_id(parent.id, wish),
-        created=lists.created,
-        updated=lists.updated,
-        deleted=lists.deleted,
+        batch=batch,
+        policy=policy,
         members_missing=tuple(
             s.filename for s in request.scenes if s.members is None and not s.archived
         ),
-        cursor=cursor_move(before.cursor, after.cursor),
-        coverage=store.counting.coverage(after),
-        capacity=capacity(len(after.live), policy),
     )
     if after == before:
         return replace(receipt, revision=parent.id, seq=parent.seq)
@@ -144,7 +139,7 @@ def _import(
         (event,),
         after,
         parent=parent,
-        batch=receipt.batch,
+        batch=batch,
         policy=policy,
         now=now,
         actor=actor,
