@@ -97,9 +97,11 @@ def replace_file(path: Path, data: bytes, *, sync: bool = False) -> None:
 
 def append_line(path: Path, line: bytes) -> None:
     """Append *line* to a file of ours; not synced."""
-    flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW
+    flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_NONBLOCK
     handle = os.open(path, flags, FILE_MODE)
     try:
+        if not stat.S_ISREG(os.fstat(handle).st_mode):
+            raise FileExistsError(errno.EEXIST, "it is no plain file", str(path))
         os.write(handle, line)
     finally:
         os.close(handle)

@@ -21,6 +21,7 @@ from scenestore_engine.events import (
 from scenestore_engine.faults import Notice
 from scenestore_engine.policy import Policy
 from scenestore_engine.retention import LostFact
+from scenestore_engine.secret import masked_all
 from scenestore_engine.state import Cursor
 
 _YELLOW_FROM = 3
@@ -179,7 +180,8 @@ def answer(
         return {"success": True, "revision": outcome.revision, **kept_as_it_was}
     refusal: dict[str, object] = {
         "success": False,
-        "errors": _plain(outcome.faults),
+        # What was sent may hold a secret in any text that a refusal quotes.
+        "errors": masked_all(msgspec.to_builtins(outcome.faults)),
         "retry": outcome.retry,
         "head": head,
     }

@@ -15,7 +15,7 @@ import msgspec
 from scenestore import durable, layout
 from scenestore_engine.commands import Batch, BodyWrite
 from scenestore_engine.decide import Rejected
-from scenestore_engine.secret import masked
+from scenestore_engine.secret import masked, masked_all
 
 MAX_BYTES = 512 * 1024
 """Above it, the older half goes."""
@@ -29,13 +29,13 @@ def keep(  # noqa: PLR0917 - one line of the log
     """Add a refusal to the log of *profile*; a disk that fails is no matter here."""
     line = {
         "at": at,
-        "actor": masked(actor),
+        "actor": masked_all(actor),
         "head": head,
-        "runId": masked(batch.run_id) if batch.run_id is not None else None,
-        "errors": _masked(msgspec.to_builtins(refused.faults)),
-        "memberGaps": msgspec.to_builtins(refused.member_gaps),
-        "lines": _masked(msgspec.to_builtins(refused.lines)),
-        "writes": list(_writes(batch)),
+        "runId": masked_all(batch.run_id),
+        "errors": masked_all(msgspec.to_builtins(refused.faults)),
+        "memberGaps": masked_all(msgspec.to_builtins(refused.member_gaps)),
+        "lines": masked_all(msgspec.to_builtins(refused.lines)),
+        "writes": [masked_all(write) for write in _writes(batch)],
     }
     path = layout.refusals_file(profile)
     with contextlib.suppress(OSError):
@@ -53,26 +53,14 @@ def _writes(batch: Batch) -> Iterator[dict[str, object]]:
         told: dict[str, object] = {
             "path": write.path,
             "action": command.__struct_config__.tag,
-            "filename": masked(command.filename),
+            "filename": command.filename,
         }
         if command.reason is not None:
-            told["reason"] = masked(command.reason)
+            told["reason"] = command.reason
         if isinstance(command, BodyWrite):
             told["content"] = masked(command.content)[:_MAX_TEXT_CHARS]
-            told["summary"] = masked(command.meta.summary or "")
+            told["summary"] = command.meta.summary or ""
             told["members"] = sorted(command.members or ())[:_MAX_IDS]
             told["addMembers"] = sorted(command.add_members)[:_MAX_IDS]
             told["sources"] = getattr(command, "sources", ())
         yield told
-
-
-def _masked(value: object) -> object:
-    """Return *value* with each text in it masked."""
-    if isinstance(value, str):
-        return masked(value)
-    if isinstance(value, dict):
-        pairs = msgspec.convert(value, dict[str, object]).items()
-        return {key: _masked(item) for key, item in pairs}
-    if isinstance(value, list | tuple):
-        return [_masked(item) for item in msgspec.convert(value, list[object])]
-    return value

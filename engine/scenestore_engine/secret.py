@@ -6,6 +6,8 @@ Source:
 
 import re
 
+import msgspec
+
 _FORMS = {
     "a private key": r"-----BEGIN (?:[A-Z0-9]+ )*PRIVATE KEY(?: BLOCK)?-----",
     "an AWS access key": r"\b(?:AKIA|ASIA)[A-Z2-7]{16}\b",
@@ -27,6 +29,10 @@ _ANY = re.compile(
 )
 _KINDS = tuple(_FORMS)
 MASK = "[secret]"
+_KEY_BLOCK = re.compile(
+    r"-----BEGIN (?:[A-Z0-9]+ )*PRIVATE KEY(?: BLOCK)?-----"
+    r"(?s:.*?)(?:-----END (?:[A-Z0-9]+ )*PRIVATE KEY(?: BLOCK)?-----|\Z)"
+)
 
 
 def kind_of_secret(text: str) -> str | None:
@@ -36,5 +42,17 @@ def kind_of_secret(text: str) -> str | None:
 
 
 def masked(text: str) -> str:
-    """Return *text* with each secret in it blotted out."""
-    return _ANY.sub(MASK, text)
+    """Return *text* with each secret in it blotted out, a private key to its end."""
+    return _ANY.sub(MASK, _KEY_BLOCK.sub(MASK, text))
+
+
+def masked_all(value: object) -> object:
+    """Return *value*, made of JSON's kinds, with each text masked and writable."""
+    if isinstance(value, str):
+        return masked(value).encode("utf-8", "replace").decode()
+    if isinstance(value, dict):
+        pairs = msgspec.convert(value, dict[str, object]).items()
+        return {str(masked_all(key)): masked_all(item) for key, item in pairs}
+    if isinstance(value, list | tuple):
+        return [masked_all(item) for item in msgspec.convert(value, list[object])]
+    return value
