@@ -778,10 +778,11 @@ class StoreMachine(RuleBasedStateMachine):
         self._append(shard, lines[pick % len(lines)][0], deleted=deleted)
         self._send_any()
 
-    @rule(days=st.sampled_from([30, 0.5, 1, 2, -0.5, -3]))
+    @rule(days=st.sampled_from([-10, 30, 1, -1]))
     def turn_the_clock(self, days: float) -> None:
         self.world.wait(days=days)
-        self._send_any()
+        for _ in range(3):
+            self._send_any()
 
     @rule()
     def reopen(self) -> None:
