@@ -13,6 +13,7 @@ from pathlib import Path
 import msgspec
 
 from scenestore import durable, layout
+from scenestore.errors import DiskError
 from scenestore_engine.commands import Batch, BodyWrite
 from scenestore_engine.decide import Rejected
 from scenestore_engine.secret import masked, masked_all
@@ -38,7 +39,7 @@ def keep(  # noqa: PLR0917 - one line of the log
         "writes": [masked_all(write) for write in _writes(batch)],
     }
     path = layout.refusals_file(profile)
-    with contextlib.suppress(OSError):
+    with contextlib.suppress(OSError, DiskError):
         durable.make_dir(path.parent)
         durable.append_line(path, msgspec.json.encode(line) + b"\n")
         data = durable.read_plain(path) or b""

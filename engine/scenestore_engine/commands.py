@@ -118,8 +118,8 @@ class Batch(msgspec.Struct, frozen=True, kw_only=True):
     run_id: str | None = None
     dry_run: bool = False
     faults: tuple[Fault, ...] = ()
-    """What the form of the request alone shows to be wrong; the writes concerned are
-    left out, and no batch that has any is accepted."""
+    """What the form of the request alone shows to be wrong. Writes that lack what they
+    need are left out; no batch that has any fault is accepted."""
     notices: tuple[Notice, ...] = ()
     """What had to be read with good will."""
 

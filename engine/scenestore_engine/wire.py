@@ -44,8 +44,9 @@ def parse_batch(payload: bytes | str) -> Batch:
         payload: UTF-8 if bytes; a leading byte order mark is passed over.
 
     Returns:
-        A batch that has all that is wrong in form in its ``faults``. A write or a field
-        with a fault is left out; what is right stays, so that it can be judged as well.
+        A batch that has all that is wrong in form in its ``faults``. A field with a
+        fault is left out, and a write without what it needs; what is right stays, so
+        that it can be judged as well.
 
     Stays true:
         Nothing is raised, whatever *payload* says.
@@ -160,7 +161,10 @@ class _Reading:
         self, code: FaultCode, path: str, message: str, hint: str | None = None
     ) -> None:
         """Note what is wrong at *path*."""
-        self._faulty.add(_owner(path))
+        around = path
+        while around and around not in self._faulty:
+            self._faulty.add(around)
+            around = around.rpartition("/")[0]
         if len(self.faults) < MAX_FAULTS:
             fault = Fault(code=code, path=path, message=message, hint=hint)
             self.faults.append(fault)
@@ -171,8 +175,8 @@ class _Reading:
         self.notices.append((path, notice))
 
     def is_faulty(self, path: str) -> bool:
-        """Say whether the write, or else the top field, around *path* has a fault."""
-        return _owner(path) in self._faulty
+        """Say whether there is a fault at *path* or within it."""
+        return path in self._faulty
 
     def finished(self, batch: Batch) -> Batch:
         """Return *batch* with all that was noted, tied to the names of the writes."""
@@ -271,7 +275,9 @@ class _Fields:
             return None
         path = f"{self.path}/{name}"
         found = self.reading.typed(self.values[name], path, kind)
-        return None if self.reading.is_faulty(path) else found
+        # Writes are read one by one: a fault in one is no matter to the others.
+        is_whole = kind is _Writes or not self.reading.is_faulty(path)
+        return found if is_whole else None
 
     def line(self, name: str) -> str | None:
         """Return the text without outer spaces; other white space is for a rule."""
@@ -351,8 +357,9 @@ def _command(write: _Fields) -> Command | None:
         found = _value(write, name, action if field.required else None)
         if found is not None:
             wish[field.name] = found
-    if write.reading.is_faulty(write.path):
+    if any(f.required and f.name not in wish for f in fields.values()):
         return None
+    # Judged by the rules, too, whatever fault of form it has: one retry must do.
     command: Command = msgspec.convert(wish, Command)
     return command
 

@@ -164,10 +164,11 @@ def test_a_write_with_a_wrong_action_is_judged_as_the_action_it_means() -> None:
     ]
 
 
-def test_a_write_with_a_wrong_action_is_left_out() -> None:
+def test_a_write_with_a_wrong_action_stays_to_be_judged_by_the_rules() -> None:
     batch = batch_from({"sceneWrites": [FULL | {"action": "edit"}]})
 
-    assert batch.writes == ()
+    assert [fault.code for fault in batch.faults] == [FaultCode.UNKNOWN_ACTION]
+    assert [type(write.command) for write in batch.writes] == [Update]
 
 
 @pytest.mark.parametrize("action", ["create", "update", "delete", "archive", "restore"])

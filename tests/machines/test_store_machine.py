@@ -893,8 +893,8 @@ def test_the_store_does_what_the_contract_says_whatever_befalls_it(
         profile = tmp_path_factory.mktemp("machine") / "profile"
         return StoreMachine(lambda: type(empty)(profile), seen)
 
-    # ci: 40 lives; deep: 800.
-    examples = settings.default.max_examples * 2 // 5
+    # ci: 25 lives; deep: 500.
+    examples = settings.default.max_examples // 4
     run_state_machine_as_test(
         machine, settings=settings(max_examples=examples, stateful_step_count=20)
     )

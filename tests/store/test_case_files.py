@@ -136,7 +136,9 @@ def spelled(value: Any) -> Any:
         case list():
             return [spelled(item) for item in value]
         case {"$text": parts}:
-            return "".join(p[0] * p[1] if isinstance(p, list) else spelled(p) for p in parts)
+            return "".join(
+                p[0] * p[1] if isinstance(p, list) else spelled(p) for p in parts
+            )
         case {"$each": [count, one]}:
             text = json.dumps(spelled(one))
             return [json.loads(text.replace("#", f"{n:02}")) for n in range(count)]

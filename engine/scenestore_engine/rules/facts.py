@@ -44,37 +44,36 @@ def measured(batch: Batch, known: Known, policy: Policy) -> Measured:
     Facts that an update or a delete drops count as kept where another body of the same
     batch has them.
     """
+    limit = policy.max_body_chars * _JUDGED_LENGTHS
     bodies = [
         Source(w.command.filename, w.command.content)
         for w in batch.writes
-        if isinstance(w.command, BodyWrite)
-        and len(w.command.content) <= policy.max_body_chars * _JUDGED_LENGTHS
+        if isinstance(w.command, BodyWrite) and len(w.command.content) <= limit
     ]
-    by_name = {body.filename: body for body in bodies}
     consolidations: dict[str, Verdict] = {}
     updates: dict[str, Kept] = {}
     deletes: dict[str, Kept] = {}
     for write in batch.writes:
         command = write.command
-        name = command.filename
         if isinstance(command, Consolidate) and policy.retention != "off":
             sources = _sources(command, known)
-            if sources and name in by_name:
+            if sources and len(command.content) <= limit:
                 consolidations[write.path] = judge(
                     sources,
-                    by_name[name],
+                    Source(command.filename, command.content),
                     strength=policy.retention,
                     max_chars=policy.max_body_chars,
                     is_exempt=is_exempt,
                 )
-        elif policy.retention_update == "off" or name not in known.bodies:
+        elif policy.retention_update == "off" or command.filename not in known.bodies:
             continue
-        elif isinstance(command, Update) and name in by_name:
+        elif isinstance(command, Update) and len(command.content) <= limit:
+            is_same = command.content == known.bodies[command.filename]
             is_blank = not command.content.strip()  # which another rule tells
-            if command.content != known.bodies[name] and not is_blank:
-                updates[write.path] = _kept(name, known, bodies)
+            if not is_same and not is_blank:
+                updates[write.path] = _kept(command.filename, known, bodies)
         elif isinstance(command, Delete):
-            deletes[write.path] = _kept(name, known, bodies)
+            deletes[write.path] = _kept(command.filename, known, bodies)
     return Measured(consolidations=consolidations, updates=updates, deletes=deletes)
 
 
