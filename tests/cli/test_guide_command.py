@@ -76,6 +76,6 @@ def test_a_profile_without_a_store_is_told_so(run: Any, tmp_path: Any) -> None:
 
     ran = run("guide", "-P", tmp_path)
 
-    assert ran.code == ExitCode.FAILED
+    assert ran.code == ExitCode.REJECTED
     assert "There is no scene store" in ran.err
     assert ran.out == ""

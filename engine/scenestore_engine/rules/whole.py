@@ -16,6 +16,7 @@ from scenestore_engine.secret import kind_of_secret
 from scenestore_engine.state import Base, Known, Scene
 
 MAX_ACTOR_CHARS = 64
+_SAME_BODY = "The body is the same; the summary, the members or the archive changed.\n"
 
 
 def cursor_is_good(batch: Batch, known: Known) -> Iterator[Fault]:
@@ -98,7 +99,8 @@ def base_is_fresh(batch: Batch, known: Known) -> Iterator[tuple[Fault, Conflict]
                     filename=name,
                     diff=unified_diff(
                         known.base.bodies.get(name), known.bodies.get(name), name
-                    ),
+                    )
+                    or _SAME_BODY,
                 ),
             )
 
