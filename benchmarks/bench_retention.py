@@ -24,7 +24,7 @@ import sys
 import time
 from bisect import bisect_left, bisect_right
 from collections import Counter, defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -35,6 +35,7 @@ from scenestore_engine.retention import (
     terms,
     verdict,
     vocabulary,
+    windows,
 )
 
 Pair = dict[str, Any]
@@ -191,17 +192,21 @@ def scored(pair: Pair) -> tuple[float, Lines]:
 
 
 def without_concepts(pair: Pair) -> tuple[float, Lines]:
-    concepts, sizes = vocabulary.concepts, vocabulary.chinese_sizes
+    judge([Source("", "茶")], Source("", "水"))  # a pattern is made of the concepts
+    concepts, beginnings = vocabulary.concepts, vocabulary.chinese_beginnings
     vocabulary.concepts = dict  # type: ignore[assignment]
-    vocabulary.chinese_sizes = dict  # type: ignore[assignment]
-    terms.latin_keys.cache_clear()
-    search.taken_apart.cache_clear()
+    vocabulary.chinese_beginnings = dict  # type: ignore[assignment]
+    forget()
     try:
         return scored(pair)
     finally:
-        vocabulary.concepts, vocabulary.chinese_sizes = concepts, sizes
-        terms.latin_keys.cache_clear()
-        search.taken_apart.cache_clear()
+        vocabulary.concepts, vocabulary.chinese_beginnings = concepts, beginnings
+        forget()
+
+
+def forget() -> None:
+    for cached in (terms.latin_keys, terms.spelling, terms.signs, search.taken_apart):
+        cached.cache_clear()
 
 
 def baseline(path: Path) -> Candidate:
@@ -261,13 +266,10 @@ def candidates(baselines: Path | None) -> dict[str, Candidate]:
 
 class Unspoilt(search.Search):
     def together(
-        self,
-        shown: Sequence[tuple[float, Sequence[int]]],
-        size: int,
-        spoilt: Sequence[bool] | None,
-    ) -> tuple[float, int]:
-        del spoilt
-        return super().together(shown, size, None)
+        self, narrow: int, wide: int, *, changed: bool
+    ) -> tuple[windows.Windows, int]:
+        del changed
+        return super().together(narrow, wide, changed=False)
 
 
 def arithmetic(scores: list[float]) -> float:

@@ -19,6 +19,12 @@ from scenestore_engine.retention import (
     judge,
     kept,
 )
+from scenestore_engine.retention.windows import (
+    Windows,
+    every_window,
+    line_ends,
+    whole_windows,
+)
 
 FULL_SCENES = Path(__file__).parent / "data" / "full_scenes.jsonl"
 
@@ -358,3 +364,61 @@ def test_a_name_that_begins_a_sentence_is_the_same_name() -> None:
     )
 
     assert found.lines == ()
+
+
+@given(
+    st.lists(st.integers(1, 3), max_size=12).map(sorted),
+    st.integers(1, 5),
+    st.lists(st.tuples(st.integers(1, 10**6), st.sets(st.integers(0, 11)))),
+    st.sets(st.integers(0, 11), max_size=2),
+    st.sampled_from([4, 8]),
+)
+@settings(max_examples=300, deadline=None)
+def test_lanes_add_up_what_each_window_holds(
+    lines: list[int],
+    size: int,
+    terms: list[tuple[int, set[int]]],
+    spoilt: set[int],
+    lane_bytes: int,
+) -> None:
+    count = len(lines)
+    every = every_window(line_ends(lines), size)
+    whole = whole_windows(line_ends(lines), size, spoilt)
+    terms = [(weight, {at for at in places if at < count}) for weight, places in terms]
+
+    def held_in(places: range) -> int:
+        return sum(weight for weight, held in terms if not held.isdisjoint(places))
+
+    windows = Windows(every, count, lane_bytes)
+    held = 0
+    for weight, places in terms:
+        lanes = 0
+        for place in places:
+            lanes |= windows.holding[place]
+        held += weight * lanes
+    total, *weights = windows.weights(held)
+
+    assert every == [
+        (at, max(end for end in range(at + 1, count + 1) if lines[end - 1] == line))
+        if lines[min(at + size, count) - 1] != line
+        else (at, min(at + size, count))
+        for at, line in enumerate(lines)
+    ]
+    assert total == held_in(range(count))
+    assert weights == [held_in(range(*window)) for window in every]
+    # Nothing is lost by leaving out windows that are part of another.
+    assert max((held_in(range(*window)) for window in whole), default=0) == max(
+        (held_in(range(*one)) for one in every if spoilt.isdisjoint(range(*one))),
+        default=0,
+    )
+
+
+def test_a_fact_of_thousands_of_numbers_is_weighed_like_any_other() -> None:
+    numbers = [str(number) for number in range(12_345, 15_345)]
+    source = f"Listed: {' '.join(numbers)}"
+
+    half = verdict([source], " ".join(numbers[:1500]))
+    whole = verdict([source], f"{' '.join(numbers)} were listed")
+
+    assert len(half.lines[0].missing) == 1501
+    assert whole.score == 1.0

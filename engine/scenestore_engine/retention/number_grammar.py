@@ -5,6 +5,7 @@ entry of `_SLOTS`; a group is named after its kind and what it holds.
 """
 
 import re
+from collections.abc import Collection
 from functools import cache
 from typing import Final
 
@@ -74,6 +75,15 @@ _MENTION_PARTS: Final[dict[str, tuple[str, ...]]] = {
         r"(?:[ \t-]?(?P<number_u>{UNIT}|m)(?![a-z]))?(?P<number_x>年)?",
     ),
 }
+
+
+def _any_of(names: Collection[str]) -> str:
+    """Return a pattern of the longest of *names*; it looks at the first sign first."""
+    longest_first = sorted(names, key=len, reverse=True)
+    first = "".join(sorted({name[0] for name in names}))
+    return f"(?=[{first}])(?:{'|'.join(longest_first)})"
+
+
 _PERIOD: Final = "凌晨|清晨|早上|早晨|上午|中午|下午|傍晚|晚上|夜里|半夜|深夜|早|晚"
 _SLOTS: Final = {
     "{YYYY}": r"(?:19|20)\d\d",
@@ -85,17 +95,42 @@ _SLOTS: Final = {
         r"|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)\b\.?"
     ),
     "{PERIOD}": _PERIOD,
-    "{UNIT}": "|".join(sorted(words.UNITS, key=len, reverse=True)),
-    "{SCALE}": "|".join(sorted(words.SCALES, key=len, reverse=True)),
+    "{UNIT}": _any_of(words.UNITS),
+    "{SCALE}": _any_of(words.SCALES),
     # Never a line break: a mention must not depend on the line that follows.
     "_?": r"[ \t]?",
 }
-CANDIDATE = re.compile(
-    rf"[0-9]+|[百千万]分之|(?:{_PERIOD})(?=\d)|周|星期|礼拜"
-    r"|\b(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec"
-    r"|mon|tue|wed|thu|fri|sat|sun|weekend)",
-    re.IGNORECASE,
+_MAY_BEGIN: Final = (
+    *(f"{place}分之" for place in "百千万"),
+    *(rf"{period}(?=\d)" for period in _PERIOD.split("|")),
+    *("周", "星期", "礼拜"),
 )
+_MAY_BEGIN_A_WORD: Final = (
+    *words.MONTHS,
+    *("mon", "tue", "wed", "thu", "fri", "sat", "sun", "weekend"),
+)
+
+
+@cache
+def candidate() -> re.Pattern[str]:
+    """Return a pattern of what a mention may begin with.
+
+    It begins with one set of characters, over which `re` hurries; each alternative
+    looks back at the character that was found. Few words come as far as that, as the
+    sets of second and third letters are asked before.
+    """
+    signs = [rf"(?<={begin[0]}){begin[1:]}" for begin in _MAY_BEGIN]
+    letters = [rf"(?<=\b{word[0]}){word[1:]}" for word in _MAY_BEGIN_A_WORD]
+    first, second, third = (
+        "".join(sorted({*letters, *map(str.upper, letters)}))
+        for letters in list(zip(*_MAY_BEGIN_A_WORD, strict=False))[:3]
+    )
+    sign = "".join(sorted({begin[0] for begin in _MAY_BEGIN}))
+    return re.compile(
+        rf"[0-9{first}{sign}](?:(?<=[0-9])[0-9]*"
+        rf"|(?=[{second}][{third}])(?i:{'|'.join(letters)})"
+        rf"|(?<=[{sign}])(?:{'|'.join(signs)}))"
+    )
 
 
 @cache

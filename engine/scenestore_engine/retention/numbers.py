@@ -10,11 +10,11 @@ by every 5, `5?` only by a 5 without a unit, and `s432000` by five days.
 
 import re
 from collections.abc import Callable, Iterator
-from functools import cache
+from functools import cache, lru_cache
 from typing import Final, NamedTuple
 
 from scenestore_engine.retention import number_words as words
-from scenestore_engine.retention.number_grammar import CANDIDATE, mention
+from scenestore_engine.retention.number_grammar import candidate, mention
 
 NOON: Final = 12
 HALF_DAY: Final = 60 * NOON
@@ -35,25 +35,27 @@ class Quantity(NamedTuple):
 def digits_for_words(text: str) -> str:
     """Return *text* with its number words written in digits, line breaks untouched."""
     for trigger, pattern, replacement in _phrases():
-        if trigger in text:
-            text = pattern.sub(replacement, text)
+        if trigger in text.lower():
+            text = _replaced(text, trigger, pattern, replacement)
     text = _english_numbers(text)
-    if "半" in text or "块" in text:
-        text = _CHINESE.sub(_chinese, text)
-        for pattern, form in _HALVES:
-            text = pattern.sub(form, text)
+    if text.isascii():
         return text
-    return _CHINESE.sub(_chinese, text)
+    halves = "半" in text or "块" in text
+    text = _chinese_run().sub(_chinese, text)
+    if halves:
+        for pattern, form in _halves():
+            text = pattern.sub(form, text)
+    return text
 
 
 def quantities(text: str) -> Iterator[Quantity]:
     """Yield the quantities of *text*, which `digits_for_words` has returned."""
-    pattern = mention()
+    begins, found_at = candidate().search, mention().match
     place = 0
-    while candidate := CANDIDATE.search(text, place):
-        found = pattern.match(text, candidate.start())
+    while begun := begins(text, place):
+        found = found_at(text, begun.start())
         if found is None:
-            place = candidate.end()
+            place = begun.end()
         else:
             place = found.end()
             yield from _READERS[found.lastgroup or ""](found)
@@ -66,24 +68,53 @@ def quantities(text: str) -> Iterator[Quantity]:
 _WEEK = frozenset("周期拜")
 _OFTEN = frozenset("次回遍场节趟天")
 _NUMERAL = "".join(words.CHINESE_DIGITS) + "".join(words.CHINESE_SCALES) + "万亿"
-_CHINESE = re.compile(
-    "|".join(words.CHINESE_IDIOMS) + rf"|[{_NUMERAL}]+(?:点[{_NUMERAL}]+(?=[万倍亿]))?"
-)
-_HALVES = (
-    (re.compile(r"(\d+)[ \t]*个半(?=小时|钟头|月|星期)"), r"\1.5个"),
-    (re.compile(r"(\d+)[ \t]*(年|岁|码|斤|公斤|米|公里|块|天|周|度)半"), r"\1.5\2"),
-    (re.compile(r"(\d+)块(\d)(?!\d)"), r"\1.\2块"),
-)
-_LATIN = re.compile(r"[A-Za-z]+")
-_NUMBER_WORD = "|".join(
-    sorted([*words.ENGLISH, *words.ENGLISH_SCALES], key=len, reverse=True)
-)
-_ENGLISH = re.compile(
-    rf"(?:{_NUMBER_WORD})(?:(?:[ -]|,? and )(?:{_NUMBER_WORD}))*\b(?:[ -]and a half)?"
-    r"|half past \w+|quarter (?:past|to) \w+",
-    re.IGNORECASE,
-)
 _ENGLISH_STARTS = frozenset({*words.ENGLISH, *words.ENGLISH_SCALES, "half", "quarter"})
+
+
+@cache
+def _chinese_run() -> re.Pattern[str]:
+    """Return a pattern of Chinese numerals, and of idioms that hold some.
+
+    It begins with one set of characters, over which `re` hurries. A lone "一" that
+    `_chinese` would leave as it is does not match: every other line has one.
+    """
+    idioms = "|".join(f"(?<={idiom[0]}){idiom[1:]}" for idiom in words.CHINESE_IDIOMS)
+    first = "".join({idiom[0] for idiom in words.CHINESE_IDIOMS} - {*_NUMERAL})
+    article = f"(?<=[^{words.CHINESE_BEFORE}]一)(?![{_NUMERAL}点])"
+    return re.compile(
+        rf"[{_NUMERAL}{first}](?:{idioms}|(?<![{first}])(?!{article})"
+        rf"[{_NUMERAL}]*(?:点[{_NUMERAL}]+(?=[万倍亿]))?)"
+    )
+
+
+@cache
+def _halves() -> tuple[tuple[re.Pattern[str], str], ...]:
+    # `re` hurries to a digit, but not to several.
+    return (
+        (re.compile(r"(\d\d*)[ \t]*个半(?=小时|钟头|月|星期)"), r"\1.5个"),
+        (
+            re.compile(r"(\d\d*)[ \t]*(年|岁|码|斤|公斤|米|公里|块|天|周|度)半"),
+            r"\1.5\2",
+        ),
+        (re.compile(r"(\d\d*)块(\d)(?!\d)"), r"\1.\2块"),
+    )
+
+
+@cache
+def _latin() -> re.Pattern[str]:
+    return re.compile(r"[A-Za-z]+")
+
+
+@cache
+def _english_run() -> re.Pattern[str]:
+    word = "|".join(
+        sorted([*words.ENGLISH, *words.ENGLISH_SCALES], key=len, reverse=True)
+    )
+    return re.compile(
+        rf"(?:{word})(?:(?:[ -]|,? and )(?:{word}))*\b(?:[ -]and a half)?"
+        r"|half past \w+|quarter (?:past|to) \w+",
+        re.IGNORECASE,
+    )
 
 
 @cache
@@ -94,14 +125,44 @@ def _phrases() -> tuple[tuple[str, re.Pattern[str], str], ...]:
     )
 
 
+def _replaced(
+    text: str, trigger: str, pattern: re.Pattern[str], replacement: str
+) -> str:
+    """Replace *pattern* in the lines that hold *trigger*: the search is slow."""
+    if not trigger.isascii():
+        # It begins the pattern, and `re` hurries to it.
+        return pattern.sub(replacement, text)
+    return "\n".join(
+        [
+            pattern.sub(replacement, line) if trigger in small else line
+            for line, small in zip(
+                text.split("\n"), text.lower().split("\n"), strict=True
+            )
+        ]
+    )
+
+
 def _english_numbers(text: str) -> str:
+    """Write runs of English number words in digits, where a line has a number word."""
+    words_of = _latin().findall
+    return "\n".join(
+        [
+            line
+            if _ENGLISH_STARTS.isdisjoint(map(str.lower, words_of(line)))
+            else _english_line(line)
+            for line in text.split("\n")
+        ]
+    )
+
+
+def _english_line(text: str) -> str:
     """Write runs of English number words in digits, found word by word for speed."""
     pieces: list[str] = []
     done = 0
-    for word in _LATIN.finditer(text):
+    for word in _latin().finditer(text):
         if word[0].lower() not in _ENGLISH_STARTS or word.start() < done:
             continue
-        found = _ENGLISH.match(text, word.start())
+        found = _english_run().match(text, word.start())
         if found is not None:
             pieces += (text[done : found.start()], _english(found))
             done = found.end()
@@ -155,11 +216,15 @@ def _past(text: str) -> str:
 
 def _chinese(found: re.Match[str]) -> str:
     """Write a run of Chinese numerals in digits where it counts or orders something."""
-    run = found[0]
+    text, (start, end) = found.string, found.span()
+    before, after = text[max(0, start - 1) : start], text[end : end + 1]
+    return _in_digits(before, found[0], after)
+
+
+@lru_cache(maxsize=4096)
+def _in_digits(before: str, run: str, after: str) -> str:
     if run in words.CHINESE_IDIOMS:
         return run
-    text, start, end = found.string, found.start(), found.end()
-    before, after = text[max(0, start - 1) : start], text[end : end + 1]
     whole, _, fraction = run.partition("点")
     counted = after != "" and after in words.CHINESE_MEASURES
     ordered = before != "" and before in words.CHINESE_BEFORE
@@ -247,7 +312,8 @@ def _word(found: re.Match[str]) -> Iterator[Quantity]:
     name = found["word_m"].rstrip(".")
     lone = not day and not found["word_y"]
     if lone and (name[0].islower() or name.lower() in {"jan", "mar", "march", "may"}):
-        prefix = found.string[max(0, found.start() - 8) : found.start()]
+        before = found.string[max(0, found.start() - 8) : found.start()]
+        prefix = before.rpartition("\n")[2]  # lines may change their places
         if name[0].islower() or not re.search(
             r"\b(?:in|of|since|until|till?|by|from|to|every|last|next|early|late|mid|and)"
             r"[ -]$|[-\u2013(]$",
@@ -362,10 +428,23 @@ def _weekday(found: re.Match[str]) -> Iterator[Quantity]:
 
 
 def _number(found: re.Match[str]) -> Iterator[Quantity]:
-    """Read a number with its scale and unit; a letter with two meanings has both."""
-    digits = re.sub(r"[,'_]", "", found["number_v"])
-    scale = (found["number_k"] or "").lower()
-    unit = (found["number_u"] or found["number_x"] or "").lower()
+    offers, accepts, digits = _read_number(
+        *found.group("number_v", "number_k", "number_u", "number_x")
+    )
+    yield Quantity(found.start(), found[0].strip(), offers, accepts, digits)
+
+
+@lru_cache(maxsize=4096)
+def _read_number(
+    spelled: str, spelled_scale: str | None, spelled_unit: str | None, year: str | None
+) -> tuple[tuple[str, ...], tuple[str, ...], int]:
+    """Return what a number offers and accepts, and how many digits it has.
+
+    A letter with two meanings has both.
+    """
+    digits = re.sub(r"[,'_]", "", spelled)
+    scale = (spelled_scale or "").lower()
+    unit = (spelled_unit or year or "").lower()
     if digits.count(".") > 1:
         # A version or an address.
         offers = accepts = [f"={digits}", f"{digits}?"]
@@ -383,9 +462,7 @@ def _number(found: re.Match[str]) -> Iterator[Quantity]:
         if not unit or unit in words.AMBIGUOUS:
             offers += bare
         accepts += bare if unit else [f"={_plain(one)}" for one in values]
-    yield Quantity(
-        found.start(),
-        found[0].strip(),
+    return (
         tuple(offers),
         tuple(accepts),
         len(digits.replace(".", "").strip("0")) or 1,

@@ -3,10 +3,10 @@
 import math
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Sequence
-from functools import lru_cache
-from itertools import accumulate, chain, compress
-from typing import Final, NamedTuple, TypeAlias
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from functools import cache, lru_cache
+from itertools import chain
+from typing import Final, NamedTuple
 
 from scenestore_engine.retention.facts import (
     Clause,
@@ -18,13 +18,21 @@ from scenestore_engine.retention.facts import (
 )
 from scenestore_engine.retention.numbers import Quantity
 from scenestore_engine.retention.terms import (
-    CJK,
-    WORD,
     Terms,
+    chinese_run,
     latin_keys,
     prose,
     read,
+    vague_signs,
     vague_words,
+    word_pattern,
+)
+from scenestore_engine.retention.windows import (
+    Window,
+    Windows,
+    every_window,
+    line_ends,
+    whole_windows,
 )
 
 _NAME_WEIGHT: Final = 0.4
@@ -51,16 +59,12 @@ _HEADING_WEIGHT: Final = 0.5
 _FEW_WORDS: Final = 4
 """Words from which a fact's words weigh half of what they can: 1 in all."""
 
-
-_WORD_GOES_ON = re.compile(r"\w|[.,:]\d|%")
-_CHINESE_RUN = re.compile(f"[{CJK}]+")
-_Shown: TypeAlias = tuple[int, Sequence[int]]
-"""Weight of a term, in millionths, and the target's clauses that hold it, in order."""
 _UNIT: Final = 1_000_000
 """Weights are added as integers: a sum must not depend on the order of lines."""
 _VAGUENESS: Final = 0.3
 """How much less a fact weighs for each word of small talk."""
-_SMALL: Final = re.compile(r"0*[123](?![\d.:]).*|周.|[A-Z][a-z]+")
+_LANE_BYTES: Final = 4
+"""Of a lane of `windows`, if the weights of each fact fit."""
 
 
 class Finding(NamedTuple):
@@ -83,8 +87,8 @@ class Sought(NamedTuple):
 
     fact: Fact
     terms: Terms
-    quantities: Sequence[tuple[str, float, Sequence[str]]]
-    """Label, weight and keys."""
+    heavies: Sequence[tuple[str, float, tuple[str, ...]]]
+    """Label, weight and keys of its quantities, and of its names behind them."""
     heavy: float
     """Weight of its quantities and names."""
     weight: float
@@ -99,25 +103,48 @@ class Body(NamedTuple):
     """The terms of its lines that are no facts: their numbers are not new."""
 
 
+class _Places(dict[tuple[str, ...], Collection[int]]):
+    """The clauses that show any of some keys; found when first asked for."""
+
+    def __init__(self, index: Mapping[str, Sequence[int]]) -> None:
+        super().__init__()
+        self._index = index
+
+    def __missing__(self, keys: tuple[str, ...]) -> Collection[int]:
+        places: Collection[int] = self._index.get(keys[0], ())
+        if len(keys) > 1:
+            found = [self._index[key] for key in keys if key in self._index]
+            places = found[0] if len(found) == 1 else {*chain(*found)}
+        self[keys] = places
+        return places
+
+
 class Search:
     """A target, ready to be asked for facts."""
 
-    def __init__(self, body: str) -> None:
-        self.body = body
+    def __init__(self, body: str, most: float) -> None:
+        """Take a target apart.
+
+        Args:
+            body: The target.
+            most: A fact's terms weigh less than that together.
+        """
         self._lines = body.split("\n")
-        self._lowest: dict[int, list[int]] = {}
         self.clauses: Sequence[Clause] = tuple(clauses_of(body))
         self.terms = read([clause.text for clause in self.clauses])
         self._index: dict[str, list[int]] = defaultdict(list)
         for place, terms in enumerate(self.terms):
             for key in terms.offers():
                 self._index[key].append(place)
-        # Of each clause the first of its line: what stands in another line may be moved
-        # away, and must not count as near.
-        self._first: list[int] = []
-        for place, clause in enumerate(self.clauses):
-            same = place > 0 and self.clauses[place - 1].line == clause.line
-            self._first.append(self._first[-1] if same else place)
+        self._lane_bytes = _LANE_BYTES
+        if most * _UNIT >= 1 << 8 * _LANE_BYTES:
+            self._lane_bytes = 2 * _LANE_BYTES
+        self.places = _Places(self._index)
+        self._ends = line_ends([clause.line for clause in self.clauses])
+        self._spoilt: frozenset[int] = frozenset()
+        self._whole: dict[tuple[int, bool], Sequence[Window]] = {}
+        self._together: dict[tuple[int, int, bool], tuple[Windows, int]] = {}
+        self._anywhere: dict[int, Windows] = {}
 
     def names(self, known: Iterable[str]) -> list[set[str]]:
         """Return, clause by clause, which of the *known* names it holds."""
@@ -129,76 +156,73 @@ class Search:
 
     def line_of(self, place: int, before: int, after: int) -> range:
         """Return the clauses around *place* that stand in its line."""
-        first = self._first[place]
-        start, stop = max(first, place - before), place + 1
-        last = min(place + after + 1, len(self._first))
-        while stop < last and self._first[stop] == first:
+        line = self.clauses[place].line
+        start, stop = place, place + 1
+        while start > max(0, place - before) and self.clauses[start - 1].line == line:
+            start -= 1
+        last = min(place + after + 1, len(self.clauses))
+        while stop < last and self.clauses[stop].line == line:
             stop += 1
         return range(start, stop)
 
-    def quotes(self, place: int, facts: Iterable[Fact]) -> bool:
-        """Tell whether the line of a clause holds one of *facts* letter by letter."""
+    def quotes(self, place: int, texts: Iterable[str]) -> bool:
+        """Tell whether the line of a clause holds one of *texts* letter by letter."""
         line = self._lines[self.clauses[place].line - 1]
-        return any(_stands_in(fact.text.strip(), line) for fact in facts)
+        return any(_stands_in(text, line) for text in texts)
 
     def new_quantities(self, sources: Iterable[Terms]) -> list[list[Quantity]]:
-        """Return, clause by clause, the quantities that no source has."""
+        """Return, clause by clause, the quantities that no source has.
+
+        Their places are kept for `together`, where they spoil clauses.
+        """
         known = {
             key
             for terms in sources
             for quantity in terms.quantities
             for key in quantity.accepts
         }
-        return [
+        new = [
             [found for found in terms.quantities if known.isdisjoint(found.offers)]
             for terms in self.terms
         ]
+        self._spoilt = frozenset(place for place, found in enumerate(new) if found)
+        return new
 
-    def places(self, keys: Sequence[str]) -> Sequence[int]:
-        """Return the clauses that show any of *keys*, in order."""
-        index = self._index
-        if len(keys) == 1:
-            return index.get(keys[0], ())
-        found = [index[key] for key in keys if key in index]
-        if not found:
-            return ()
-        return found[0] if len(found) == 1 else sorted(set(chain(*found)))
+    def together(self, narrow: int, wide: int, *, changed: bool) -> tuple[Windows, int]:
+        """Return windows of two sizes, and how many of them are narrow.
 
-    def held(self, shown: Sequence[_Shown], size: int) -> list[int]:
-        """Return the weight that stands within *size* clauses from each clause on."""
-        lowest = self._lowest.get(size)
-        if lowest is None:
-            # Not beyond the line's first clause.
-            lowest = [
-                max(first, place - size + 1) for place, first in enumerate(self._first)
-            ]
-            self._lowest[size] = lowest
-        change = [0] * (len(self.clauses) + 1)
-        for weight, places in shown:
-            before = -1
-            for place in places:
-                start = lowest[place]
-                # No window twice.
-                change[start if start > before else before + 1] += weight
-                change[place + 1] -= weight
-                before = place
-        return list(accumulate(change[:-1]))
+        The narrow ones come first, the wide ones behind them.
 
-    def together(
-        self, shown: Sequence[_Shown], size: int, spoilt: Sequence[bool] | None
-    ) -> tuple[int, int]:
-        """Return the most weight that stands within *size* clauses, and where.
-
-        Clauses that are *spoilt* hold a new number in place of one that is gone: a
-        window with one of them does not count.
+        Args:
+            narrow: How many clauses a narrow window has.
+            wide: How many a wide one has.
+            changed: A number is gone: clauses that hold a new one do not count, and a
+                window with one of them does not either.
         """
-        held = self.held(shown, size)
-        if spoilt is not None:
-            for place in compress(range(len(held)), spoilt):
-                start = max(self._first[place], place - size + 1)
-                held[start : place + 1] = [0] * (place + 1 - start)
-        best = max(held, default=0)
-        return best, held.index(best) if best else -1
+        key = narrow, wide, changed and bool(self._spoilt)
+        if key not in self._together:
+            changed = key[2]
+            windows = self._whole_windows(narrow, changed=changed)
+            every = [*windows, *self._whole_windows(wide, changed=changed)]
+            self._together[key] = self._with_lanes(every), len(windows)
+        return self._together[key]
+
+    def anywhere(self, size: int) -> Windows:
+        """Return the windows of *size* clauses, one from each clause on."""
+        if size not in self._anywhere:
+            windows = every_window(self._ends, size)
+            self._anywhere[size] = self._with_lanes(windows)
+        return self._anywhere[size]
+
+    def _whole_windows(self, size: int, *, changed: bool) -> Sequence[Window]:
+        key = size, changed
+        if key not in self._whole:
+            spoilt = self._spoilt if changed else frozenset[int]()
+            self._whole[key] = whole_windows(self._ends, size, spoilt)
+        return self._whole[key]
+
+    def _with_lanes(self, windows: Sequence[Window]) -> Windows:
+        return Windows(windows, len(self.clauses), self._lane_bytes)
 
 
 @lru_cache(maxsize=64)
@@ -210,19 +234,28 @@ def taken_apart(body: str) -> Body:
         line for number, line in enumerate(body.split("\n"), 1) if number not in lines
     ]
     terms = read([*(fact.text for fact in facts), *others])
-    return Body(tuple(map(_sought, facts, terms[: len(facts)])), terms[len(facts) :])
+    signs = vague_signs(body)
+    return Body(
+        [
+            _sought(fact, mine, signs)
+            for fact, mine in zip(facts, terms[: len(facts)], strict=True)
+        ],
+        terms[len(facts) :],
+    )
 
 
-def _sought(fact: Fact, terms: Terms) -> Sought:
-    quantities = [(q.text, quantity_weight(q), q.accepts) for q in terms.quantities]
+def _sought(fact: Fact, terms: Terms, signs: Sequence[str]) -> Sought:
+    heavies = [(q.text, quantity_weight(q), q.accepts) for q in terms.quantities]
+    # fsum: a sum must not depend on the order of lines.
     heavy = _NAME_WEIGHT * len(terms.names)
-    heavy += math.fsum(weight for _, weight, _ in quantities)
+    heavy += math.fsum([weight for _, weight, _ in heavies])
+    heavies += [(name, _NAME_WEIGHT, keys) for name, keys in terms.names.items()]
     weight = heavy + len(terms.words) / (len(terms.words) + _FEW_WORDS)
-    weight /= 1 + _VAGUENESS * vague_words(fact.text)
+    weight /= 1 + _VAGUENESS * vague_words(fact.text, signs)
     if is_heading(fact.text):
         # A day without its lines is worth little: it may go with them.
         weight = min(weight, _HEADING_WEIGHT)
-    return Sought(fact, terms, quantities, heavy, weight, clause_count(fact.text))
+    return Sought(fact, terms, heavies, heavy, weight, clause_count(fact.text))
 
 
 def find(
@@ -240,32 +273,39 @@ def find(
         max_chars: How long a body may be.
         is_exempt: Tells of a line that its facts are not looked for.
     """
-    search = Search(target)
     sought: list[tuple[str, Sought]] = []
     every: list[Terms] = []
     for filename, content in sources:
         body = taken_apart(content)
-        lines = content.split("\n")
-        for one in body.facts:
-            every.append(one.terms)
-            if is_exempt is None or not is_exempt(lines[one.fact.line - 1]):
-                sought.append((filename, one))
+        every += [one.terms for one in body.facts]
         every += body.others
+        lines = content.split("\n") if is_exempt else []
+        sought += [
+            (filename, one)
+            for one in body.facts
+            if is_exempt is None or not is_exempt(lines[one.fact.line - 1])
+        ]
     terms = [one.terms for _, one in sought]
+    spread = Counter(chain.from_iterable([piece.words for piece in terms]))
+    log = {often: math.log(1 + len(terms) / often) for often in set(spread.values())}
+    rarity = {word: log[often] for word, often in spread.items()}
+    rarest = max(log.values(), default=0.0)
+    most = [one.heavy + 1 + rarest * len(one.terms.words) for _, one in sought]
+    search = Search(target, max(most, default=0.0))
     new = search.new_quantities(every)
-    spoilt = [bool(quantities) for quantities in new]
-    spread = Counter(chain.from_iterable(piece.words for piece in terms))
-    rarity = {word: math.log(1 + len(terms) / spread[word]) for word in spread}
     latin, chinese = _untranslated(terms, search.terms, max_chars)
     known = {name for piece in terms for name in piece.names}
     names = search.names(known)
-    facts = [one.fact for _, one in sought]
+    texts = {one.fact.text.strip() for _, one in sought}
+    quoted = {text for text in texts if _stands_in(text, target)}
     found: list[Finding] = []
     for filename, one in sought:
-        score, missing = _looked_for(one, rarity, search, spoilt)
+        score, missing = 1.0, dict[str, float]()
+        if one.fact.text.strip() not in quoted:
+            score, missing = _looked_for(one, rarity, search)
         if score < 1 and one.terms.names and len(known) > len(one.terms.names):
             places = _said_of_others(one, rarity, search, names)
-            if places and not any(search.quotes(place, facts) for place in places):
+            if places and not any(search.quotes(place, quoted) for place in places):
                 score *= _OTHER_NAME
         if min(latin, chinese) < 1 and score < 1:
             words = prose([one.terms])
@@ -276,52 +316,58 @@ def find(
 
 
 def _looked_for(
-    one: Sought, rarity: dict[str, float], search: Search, spoilt: Sequence[bool]
+    one: Sought, rarity: dict[str, float], search: Search
 ) -> tuple[float, dict[str, float]]:
     """Return how well a fact is found, and its terms that are missing."""
-    terms = one.terms
     missing: dict[str, float] = {}
-    nothing = not one.heavy and not terms.words
-    if nothing or _stands_in(one.fact.text.strip(), search.body):
+    if not one.heavy and not one.terms.words:
         return 1.0, missing
-    shown: list[_Shown] = []
-    labels: list[str] = []
-    lost: list[int] = []
-
-    def look_for(label: str, weight: float, keys: Sequence[str]) -> None:
-        if places := search.places(keys):
-            shown.append((int(weight * _UNIT), places))
-            labels.append(label)
+    places_of = search.places
+    changed = False
+    for quantity in one.terms.quantities:
+        changed = changed or not places_of[quantity.accepts]
+    wide = max(_WIDE, one.clauses)
+    windows, narrow = search.together(max(_NARROW, one.clauses), wide, changed=changed)
+    holding = windows.holding
+    held = lost = 0
+    for label, share, keys in _shares(one, rarity):
+        if places := places_of[keys]:
+            lanes = 0
+            for place in places:
+                lanes |= holding[place]
+            held += int(share * _UNIT) * lanes
         else:
-            lost.append(int(weight * _UNIT))
+            lost += int(share * _UNIT)
             # The parts of a date have one label.
-            missing[label] = missing.get(label, 0.0) + weight
-
-    for label, weight, keys in one.quantities:
-        look_for(label, weight, keys)
-    changed = bool(missing)
-    for name, keys in terms.names.items():
-        look_for(name, _NAME_WEIGHT, keys)
-    # fsum: a sum must not depend on the order of lines.
-    total = math.fsum([rarity[word] for word in terms.words])
-    for word, keys in terms.words.items():
-        look_for(word, rarity[word] / total, keys)
-    bad = spoilt if changed else None
-    narrow, _ = search.together(shown, max(_NARROW, one.clauses), bad)
-    wide, where = search.together(shown, max(_WIDE, one.clauses), bad)
-    whole = sum([weight for weight, _ in shown])
-    full = whole + sum(lost)
-    score = (whole + wide + narrow) / (3 * full)
+            missing[label] = missing.get(label, 0.0) + share
+    weights = windows.weights(held)
+    whole = weights[0]
+    best = max(weights[1 + narrow :], default=0)
+    best_narrow = max(weights[1 : 1 + narrow], default=0)
+    score = (whole + best + best_narrow) / (3 * (whole + lost))
     score **= 1.0 if one.heavy else _BARE_POWER
     if not missing:
         # All is there, but not together: name what stands elsewhere.
-        near = set(range(where, where + max(_WIDE, one.clauses)))
+        start, _ = windows.windows[weights.index(best, 1 + narrow) - 1]
+        near = frozenset(range(start, start + wide))
         missing = {
-            label: weight / _UNIT
-            for label, (weight, places) in zip(labels, shown, strict=True)
-            if near.isdisjoint(places)
+            label: int(share * _UNIT) / _UNIT
+            for label, share, keys in _shares(one, rarity)
+            if near.isdisjoint(places_of[keys])
         }
     return score, missing
+
+
+def _shares(
+    one: Sought, rarity: dict[str, float]
+) -> Iterable[tuple[str, float, tuple[str, ...]]]:
+    """Return label, weight and keys of each term of a fact."""
+    words = one.terms.words
+    rarities = [rarity[word] for word in words]
+    # fsum: a sum must not depend on the order of lines.
+    total = math.fsum(rarities)
+    shares = [rare / total for rare in rarities]
+    return chain(one.heavies, zip(words, shares, words.values(), strict=True))
 
 
 def _stands_in(text: str, body: str) -> bool:
@@ -329,7 +375,7 @@ def _stands_in(text: str, body: str) -> bool:
     place = body.find(text)
     while place >= 0:
         end = place + len(text)
-        goes_on = text[-1:].isalnum() and _WORD_GOES_ON.match(body, end)
+        goes_on = text[-1:].isalnum() and _word_goes_on().match(body, end)
         has_begun = text[:1].isalnum() and body[place - 1 : place].isalnum()
         if not goes_on and not has_begun:
             return True
@@ -348,21 +394,22 @@ def _said_of_others(
     A line that quotes a source says what it says of the right one, whoever that is; the
     caller looks after that.
     """
-    words = [
-        (int(rarity[word] * _UNIT), places)
-        for word, keys in one.terms.words.items()
-        if (places := search.places(keys))
-    ]
-    least = _SAME_WORDS * sum([int(rarity[word] * _UNIT) for word in one.terms.words])
-    if not words or sum([weight for weight, _ in words]) < least:
-        return []
     size = max(_NARROW, one.clauses)
+    windows = search.anywhere(size)
+    full = held = 0
+    for word, keys in one.terms.words.items():
+        weight = int(rarity[word] * _UNIT)
+        full += weight
+        lanes = 0
+        for place in search.places[keys]:
+            lanes |= windows.holding[place]
+        held += weight * lanes
+    least = _SAME_WORDS * full
+    whole, *weights = windows.weights(held)
+    if not held or whole < least:
+        return []
     own = one.terms.names.keys()
-    said = [
-        place
-        for place, weight in enumerate(search.held(words, size))
-        if weight >= least
-    ]
+    said = [place for place, weight in enumerate(weights) if weight >= least]
     for place in said:
         if not any(names[near] - own for near in search.line_of(place, 0, size - 1)):
             return []
@@ -377,7 +424,7 @@ def _said_of_others(
 def quantity_weight(quantity: Quantity) -> float:
     """Return what a quantity weighs: more digits are less likely there by chance."""
     weight = 1 + _DIGIT_WEIGHT * min(3, quantity.digits - 1)
-    faint = quantity.accepts[0].startswith("y") or _SMALL.fullmatch(quantity.text)
+    faint = quantity.accepts[0].startswith("y") or _small().fullmatch(quantity.text)
     return weight * _FAINT if faint else weight
 
 
@@ -385,25 +432,38 @@ def _labels(text: str, weights: dict[str, float]) -> tuple[str, ...]:
     """Return the terms as *text* spells them, most weighty first."""
     labels: dict[str, float] = {}
     spelled: set[str] = set()
-    for token in WORD.findall(text):
+    for token in word_pattern().findall(text):
         word = token.lower()
         for key in (word, latin_keys(word)[1]):
             if key in weights and key not in spelled:
                 labels[token] = weights[key]
                 spelled.add(key)
-    for run in _CHINESE_RUN.findall(text):
-        piece = ""
-        for sign in f"{run}\n":
-            if sign in weights:
-                piece += sign
-            elif piece:
-                labels[piece] = math.fsum(weights[one] for one in sorted(set(piece)))
-                piece = ""
-    for label, weight in weights.items():
-        chinese = len(label) == 1 and _CHINESE_RUN.match(label)
-        if label not in spelled and not chinese and label[0] != "#":
-            labels[label] = weight
+    is_chinese = chinese_run().match
+    signs = {label for label in weights if len(label) == 1 and is_chinese(label)}
+    if signs:
+        pieces = "".join([sign if sign in signs else " " for sign in text]).split()
+        for piece in pieces:
+            labels[piece] = (
+                weights[piece]
+                if len(piece) == 1
+                else math.fsum([weights[sign] for sign in set(piece)])
+            )
+    labels |= {
+        label: weight
+        for label, weight in weights.items()
+        if label not in spelled and label not in signs and label[0] != "#"
+    }
     return tuple(sorted(labels, key=lambda label: (-labels[label], label)))
+
+
+@cache
+def _word_goes_on() -> re.Pattern[str]:
+    return re.compile(r"\w|[.,:]\d|%")
+
+
+@cache
+def _small() -> re.Pattern[str]:
+    return re.compile(r"0*[123](?![\d.:]).*|周.|[A-Z][a-z]+")
 
 
 def _untranslated(

@@ -541,10 +541,10 @@ def concepts() -> dict[str, tuple[str, ...]]:
 
 
 @cache
-def chinese_sizes() -> dict[str, tuple[int, ...]]:
-    """Return how long the words are that begin with a Chinese character."""
+def chinese_beginnings() -> dict[str, tuple[int, ...]]:
+    """Return how long the words are that begin with two Chinese characters."""
     sizes: dict[str, set[int]] = {}
     for name in concepts():
-        if not name.isascii():
-            sizes.setdefault(name[0], set()).add(len(name))
-    return {sign: tuple(sorted(found, reverse=True)) for sign, found in sizes.items()}
+        if not name.isascii() and len(name) > 1:
+            sizes.setdefault(name[:2], set()).add(len(name))
+    return {signs: tuple(sorted(found, reverse=True)) for signs, found in sizes.items()}
