@@ -399,7 +399,9 @@ class Store:
             return None
         found = resolve(self.ledger, batch.base_revision)
         if isinstance(found, Fault):
-            return replace(found, path="/baseRevision")
+            head = self.ledger.head()
+            hint = f"The head is {head}: read the scenes again, and give that."
+            return replace(found, path="/baseRevision", hint=hint)
         return self.ledger.state(found.tree, ())
 
     @contextlib.contextmanager

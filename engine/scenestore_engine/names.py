@@ -64,6 +64,7 @@ def complaints(filename: str) -> Iterator[str]:
 def proposal(filename: str) -> str:
     """Return a filename that would do, as near to *filename* as it goes."""
     stem = unicodedata.normalize("NFC", filename)
+    stem = re.split(r"[/\\]", stem.rstrip("/\\ "))[-1] or stem  # of a path, its end
     stem = re.sub(
         r"(?i)\.(?:md|mdown|markdown|txt)$", "", stem.replace("\\", "/").rstrip()
     )

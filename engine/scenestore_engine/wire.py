@@ -83,6 +83,10 @@ _FIELDS = {
     for kind in get_args(Command)
 }
 """What each action uses, as its command declares it."""
+_ACTIONS = (
+    "create begins a scene, update rewrites one, delete ends one, consolidate makes "
+    "one of several, archive puts one away, restore brings it back."
+)
 _ONLY_FOR = {"sources": "consolidate", "as": "restore"}
 _TOP = (
     *("sceneWrites", "cursor", "personaSignal", "personaReason", "dismiss"),
@@ -97,11 +101,13 @@ _PLACES = {
     **dict.fromkeys(_META, "stands in the `meta` of a write"),
 }
 _MEANT = {
-    "consolidate": "merge combine join fuse unite",
-    "update": "write edit modify change rewrite replace append",
+    "consolidate": "merge combine join fuse unite unify absorb",
+    "update": "write edit modify change rewrite replace append upsert put set save "
+    "patch extend overwrite revise",
     "create": "new add insert",
-    "delete": "remove erase drop",
-    "restore": "unarchive revive",
+    "delete": "remove erase drop purge dissolve",
+    "archive": "retire shelve hide stash",
+    "restore": "unarchive revive bringback unhide",
     "sceneWrites": "scenes writes operations actions changes",
     "cursor": "nextcursor lastrecordid",
     "personaSignal": "persona personaupdate",
@@ -111,13 +117,13 @@ _MEANT = {
     "runId": "run session sessionid",
     "dryRun": "preview validateonly",
     "action": "type op operation kind",
-    "filename": "file name path scene target",
+    "filename": "file name path scene target scenename into output destination",
     "sources": "from mergefrom",
-    "reason": "why note comment",
+    "reason": "why note comment explanation",
     "as": "newname restoreas rename",
     "meta": "metadata header frontmatter",
     "content": "body text markdown",
-    "members": "memberids ids records recordids",
+    "members": "memberids ids records recordids sourceids",
     "addMembers": "newmembers",
     "summary": "description title",
 }
@@ -144,6 +150,10 @@ _WORDS: dict[object, str] = {
     _Names: "an array of texts",
 }
 _JOINTS = re.compile(r"[\W_]+")
+_OBJECT = re.compile(r"(?:scene|block)s?$")
+"""What an agent adds to an action's word: merge_scenes."""
+_LEAST_NEAR = 4
+"""Letters of a name from which another word can be near it."""
 _T = TypeVar("_T")
 
 
@@ -372,7 +382,7 @@ def _action(write: _Fields) -> str | None:
     if asked != action and not isinstance(asked, Unfit):
         got = shown(asked) if isinstance(asked, str) else _WORDS[type(asked)]
         message = f"The action is one of {', '.join(_FIELDS)}, and not {got}."
-        hint = action and f"Did you mean `{action}`?"
+        hint = f"Did you mean `{action}`?" if action else _ACTIONS
         write.fault(FaultCode.UNKNOWN_ACTION, "action", message, hint)
     return action
 
@@ -424,7 +434,7 @@ def _hint(name: str, known: Collection[str]) -> str | None:
     if elsewhere and elsewhere not in known:
         return f"`{elsewhere}` {_PLACES[elsewhere]}."
     near = _nearest(name, known)
-    return near and f"Did you mean `{near}`?"
+    return f"Did you mean `{near}`?" if near else "Leave it out."
 
 
 def _nearest(word: str, known: Collection[str]) -> str | None:
@@ -433,9 +443,12 @@ def _nearest(word: str, known: Collection[str]) -> str | None:
     right = _RIGHT.get(small)
     if right in known:
         return right
-    near = difflib.get_close_matches(small, [name.lower() for name in known], n=1)
+    names = [name.lower() for name in known if len(name) >= _LEAST_NEAR]
+    near = difflib.get_close_matches(small, names, n=1, cutoff=0.75)
     return _RIGHT[near[0]] if near else None
 
 
 def _small(word: str) -> str:
-    return _JOINTS.sub("", word[:MAX_SHOWN_CHARS]).lower()
+    small = _JOINTS.sub("", word[:MAX_SHOWN_CHARS]).lower()
+    bare = _OBJECT.sub("", small)
+    return bare if bare in _RIGHT else small

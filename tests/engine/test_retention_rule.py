@@ -422,3 +422,37 @@ def test_a_fact_of_thousands_of_numbers_is_weighed_like_any_other() -> None:
 
     assert len(half.lines[0].missing) == 1501
     assert whole.score == 1.0
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong"),
+    [
+        ("8831", "8813"),
+        ("42 kil", "24 kil"),
+        ("14 March", "15 March"),
+        ("380元", "830元"),
+    ],
+)
+def test_one_number_changed_in_a_verbatim_copy_is_refused(
+    right: str, wrong: str
+) -> None:
+    one = "- Mei runs 42 kilometres every week\n- She entered the race under 8831"
+    two = "- Her operation was on 14 March 2021\n- 每周二上午上课，学费380元"
+    copy = f"{one}\n{two}"
+
+    changed = verdict([one, two], copy.replace(right, wrong))
+
+    assert verdict([one, two], copy).accepted
+    assert not changed.accepted
+    assert any(right.split(maxsplit=1)[0] in fact.text for fact in changed.lines)
+
+
+def test_a_year_said_once_for_several_dates_is_no_changed_number() -> None:
+    one = "- 2026年1月，春节礼盒卖出76份，利润首次超过本职工资8200元\n- 她住在青藤路"
+
+    said_once = verdict(
+        [one],
+        "- 2026年的节点：1月春节礼盒卖出76份，利润首次超过8200元的本职工资。\n- 她住在青藤路",
+    )
+
+    assert said_once.accepted

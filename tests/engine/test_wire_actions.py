@@ -147,9 +147,10 @@ def test_an_action_that_is_near_to_none_is_a_fault_that_lists_them_all(
 
     assert fault.code is FaultCode.UNKNOWN_ACTION
     assert fault.path == "/sceneWrites/0/action"
-    assert fault.hint is None
+    assert fault.hint is not None
     for right in ("create", "update", "delete", "consolidate", "archive", "restore"):
         assert right in fault.message
+        assert right in fault.hint
 
 
 def test_a_write_with_a_wrong_action_is_judged_as_the_action_it_means() -> None:

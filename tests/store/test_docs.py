@@ -2,6 +2,7 @@
 
 import ast
 import re
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ FILE = re.compile(r"\b(?:tests|benchmarks|docs|examples)/[\w/.-]*\.(?:py|md|json
 LINK = re.compile(r"\]\((?!https?:|#)([^)#\s]+)")
 
 
+@cache
 def functions() -> set[str]:
     """Every function of every test module."""
     return {

@@ -47,6 +47,8 @@ _BARE_POWER: Final = 0.7
 """Lifts facts without any number or name: they are paraphrased most freely."""
 _SAME_WORDS: Final = 0.8
 """Share of a fact's words from which a clause is about that fact and nothing else."""
+_OTHER_NUMBER: Final = 0.1
+"""What a fact scores at most when a line says its words with a number of its own."""
 _OTHER_NAME: Final = 0.35
 """What is left of a fact's score when such clauses name somebody else in its stead."""
 _TRANSLATED: Final = 0.12
@@ -142,6 +144,8 @@ class Search:
         self.places = _Places(self._index)
         self._ends = line_ends([clause.line for clause in self.clauses])
         self._spoilt: frozenset[int] = frozenset()
+        self.spoilt_lines: list[tuple[frozenset[int], list[str]]] = []
+        """Places of each line that holds numbers no source has, and these numbers."""
         self._whole: dict[tuple[int, bool], Sequence[Window]] = {}
         self._together: dict[tuple[int, int, bool], tuple[Windows, int]] = {}
         self._anywhere: dict[int, Windows] = {}
@@ -186,6 +190,13 @@ class Search:
             for terms in self.terms
         ]
         self._spoilt = frozenset(place for place, found in enumerate(new) if found)
+        lines = {self.clauses[place].line for place in self._spoilt}
+        for line in sorted(lines):
+            places = frozenset(
+                place for place, one in enumerate(self.clauses) if one.line == line
+            )
+            texts = [found.text for place in places for found in new[place]]
+            self.spoilt_lines.append((places, texts))
         return new
 
     def together(self, narrow: int, wide: int, *, changed: bool) -> tuple[Windows, int]:
@@ -307,6 +318,8 @@ def find(
             places = _said_of_others(one, rarity, search, names)
             if places and not any(search.quotes(place, quoted) for place in places):
                 score *= _OTHER_NAME
+        if score > _OTHER_NUMBER and _has_other_number(one, rarity, search):
+            score = _OTHER_NUMBER
         if min(latin, chinese) < 1 and score < 1:
             words = prose([one.terms])
             score *= latin if words[0] > words[1] else chinese
@@ -419,6 +432,26 @@ def _said_of_others(
         if own <= set(near_by):
             return []
     return said
+
+
+def _has_other_number(one: Sought, rarity: dict[str, float], search: Search) -> bool:
+    """Say whether a line of the target says the fact with another number.
+
+    One of the fact's numbers is gone, and a line with a number that no source has says
+    the fact's words. A line by itself: text that is added elsewhere changes nothing.
+    """
+    places = search.places
+    if all(places[quantity.accepts] for quantity in one.terms.quantities):
+        return False
+    words = one.terms.words.items()
+    least = _SAME_WORDS * math.fsum(rarity[word] for word, _ in words)
+    return bool(words) and any(
+        math.fsum(rarity[w] for w, keys in words if not line.isdisjoint(places[keys]))
+        >= least
+        for line, numbers in search.spoilt_lines
+        # A part of a date, said alone, is no other number.
+        if any(number not in one.fact.text for number in numbers)
+    )
 
 
 def quantity_weight(quantity: Quantity) -> float:

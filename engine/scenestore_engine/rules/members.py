@@ -36,7 +36,7 @@ def ids_are_good(path: str, ids: Iterable[str]) -> Iterator[Fault]:
             code=FaultCode.BAD_RECORD_ID,
             path=path,
             message=f"{len(wrong)} ids of {path.rpartition('/')[2]} cannot be record "
-            f"ids, first {wrong[0][:40]!a}.",
+            f"ids: {_quoted(wrong)}.",
             hint=f"An id has 1 to {MAX_ID_BYTES} bytes and no control characters.",
         )
 
@@ -159,7 +159,7 @@ def members_are_not_forgotten(
             code=FaultCode.FORGOTTEN_MEMBER,
             path=f"{path}/{_field_of(purged, command)}",
             filename=command.filename,
-            message=f"{len(purged)} of the ids belong to records that were forgotten.",
+            message=f"{_listed(purged)} belong to records that were forgotten.",
             hint="Leave them out, and what they said.",
         )
 
@@ -201,12 +201,17 @@ def dismissals_are_good(batch: Batch, known: Known) -> Iterator[Fault]:
         )
 
 
+def _quoted(ids: list[str], limit: int = 50) -> str:
+    shown = ", ".join(ascii(record_id[:140]) for record_id in ids[:limit])
+    return shown + (f" and {len(ids) - limit} more" if len(ids) > limit else "")
+
+
 def _field_of(ids: Iterable[str], command: BodyWrite) -> str:
     """Return the field of the request that names *ids*."""
     is_given = any(record_id in (command.members or ()) for record_id in ids)
     return "members" if is_given else "addMembers"
 
 
-def _listed(ids: list[str], limit: int = 5) -> str:
+def _listed(ids: list[str], limit: int = 50) -> str:
     shown = ", ".join(record_id[:140] for record_id in ids[:limit])
     return shown + (f" and {len(ids) - limit} more" if len(ids) > limit else "")

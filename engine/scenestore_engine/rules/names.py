@@ -4,6 +4,7 @@ Source:
     CONTRACT section 5, "Filenames" and the table of actions.
 """
 
+import difflib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 
@@ -26,6 +27,9 @@ from scenestore_engine.state import (
     State,
 )
 from scenestore_engine.times import DAY_MS, ms
+
+_SEVERAL = 2
+"""Sources that a consolidation takes at least."""
 
 
 def filenames_are_good(path: str, command: Command) -> Iterator[Fault]:
@@ -94,7 +98,9 @@ def scene_is_live(path: str, filename: str, state: State) -> Iterator[Fault]:
     elif namesake(filename, state.archived) is not None:
         hint = "It is in the archive: restore it first, in a batch of its own."
     else:
-        hint = "Create it, or name a scene that is live."
+        near = difflib.get_close_matches(filename, state.live, n=1)
+        meant = f" Did you mean {near[0]}?" if near else ""
+        hint = f"Create it, or name a scene that is live.{meant}"
     yield Fault(
         code=FaultCode.SCENE_MISSING,
         path=path,
@@ -108,7 +114,7 @@ def sources_are_good(path: str, command: Consolidate, state: State) -> Iterator[
     """Yield faults unless two or more distinct live scenes go into another."""
     folds = [folded(source) for source in command.sources]
     wrong: list[str] = []
-    if len(set(folds)) < 2:  # noqa: PLR2004 - two is what "several" begins with
+    if len(set(folds)) < _SEVERAL:
         wrong.append(f"sources names {len(set(folds))} scenes; it takes 2 or more")
     wrong += [
         f"sources names {command.sources[folds.index(fold)]} {count} times"
@@ -126,7 +132,9 @@ def sources_are_good(path: str, command: Consolidate, state: State) -> Iterator[
             path=f"{path}/sources",
             filename=command.filename,
             message=f"{'; '.join(wrong)}.",
-            hint="Name two or more different live scenes that go into the target.",
+            hint="Give the target another name, or name a further source."
+            if folded(command.filename) in folds and len(set(folds)) <= _SEVERAL
+            else "Name two or more different live scenes that go into the target.",
         )
     for index, source in enumerate(command.sources):
         yield from scene_is_live(f"{path}/sources/{index}", source, state)

@@ -129,9 +129,16 @@ def secrets_in(batch: Batch) -> Iterator[Fault]:
                 code=FaultCode.SECRET,
                 path=path,
                 filename=filename,
-                message=f"The text holds {kind}; history would keep it for ever.",
-                hint="Leave it out, and say where it is kept instead.",
+                message=f"Line {_line_of_secret(text)} of the text holds {kind}; "
+                "history would keep it for ever.",
+                hint="Leave that line out, and say where the secret is kept instead.",
             )
+
+
+def _line_of_secret(text: str) -> int:
+    lines = text.split("\n")
+    held = (n for n, line in enumerate(lines, start=1) if kind_of_secret(line))
+    return next(held, 1)
 
 
 def _texts(batch: Batch) -> Iterator[tuple[str, str | None, str]]:

@@ -42,7 +42,12 @@ def cursor_is_good(batch: Batch, known: Known) -> Iterator[Fault]:
 
 def batch_is_not_empty(batch: Batch) -> Iterator[Fault]:
     """Yield a fault if the batch asks for nothing at all."""
-    asks = (batch.writes, batch.cursor is not None, batch.persona_reason, batch.dismiss)
+    asks = (
+        batch.writes,
+        batch.cursor is not None,
+        batch.persona_reason is not None,
+        batch.dismiss,
+    )
     if not any(asks):
         yield Fault(
             code=FaultCode.EMPTY_BATCH,
