@@ -122,6 +122,8 @@ class Batch(msgspec.Struct, frozen=True, kw_only=True):
     need are left out; no batch that has any fault is accepted."""
     notices: tuple[Notice, ...] = ()
     """What had to be read with good will."""
+    unread: int = 0
+    """Writes that were left out, since they lack what they need."""
 
 
 def targets(command: Command) -> tuple[str, ...]:

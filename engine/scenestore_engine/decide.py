@@ -47,6 +47,7 @@ from scenestore_engine.secret import masked
 from scenestore_engine.state import Known, Meta, Scene, State
 from scenestore_engine.times import iso
 
+_SHOWN_CHARS = 40
 _SHOWN_IDS = 50
 """Ids that a notice lists. Source: CONTRACT section 5, "the first 50 ids"."""
 
@@ -189,9 +190,10 @@ def _found(
     yield from rules.cursor_is_good(batch, known)
     yield from rules.keys_are_good(batch)
     yield from rules.actor_is_good(actor)
-    if not batch.faults:
-        # What is missing because its form was wrong would mislead these.
+    # What is missing because its form was wrong would mislead these two.
+    if not batch.unread:
         yield from rules.shelf_has_room(batch, known.state, policy)
+    if not batch.faults:
         yield from rules.batch_is_not_empty(batch)
 
 
@@ -478,7 +480,7 @@ def _meta_advice(filename: str, given: AdvisoryMeta, event: Event) -> Iterator[N
         ("heat", given.heat, meta.heat),
     )
     differing = {
-        field: {"given": theirs, "kept": ours}
+        field: {"given": _clean(theirs), "kept": ours}
         for field, theirs, ours in pairs
         if theirs is not None and theirs != ours
     }
@@ -537,6 +539,11 @@ def _about_facts(
             message=message,
             facts={"count": len(facts), "lines": listed},
         )
+
+
+def _clean(given: str | int) -> str | int:
+    """Return *given* as it may be repeated in a history that keeps for ever."""
+    return masked(given)[:_SHOWN_CHARS] if isinstance(given, str) else given
 
 
 def _about_ids(

@@ -165,6 +165,8 @@ class _Reading:
         self.notices: list[tuple[str, Notice]] = []
         self.names: dict[str, str] = {}
         """Filenames of the writes, by path."""
+        self.unread = 0
+        """Writes that lack so much that no rule can judge them."""
         self._faulty: set[str] = set()
 
     def fault(
@@ -194,6 +196,7 @@ class _Reading:
         name = self.names.get
         return named(
             batch,
+            unread=self.unread,
             faults=tuple(named(f, filename=name(_owner(f.path))) for f in self.faults),
             notices=tuple(named(n, filename=name(_owner(p))) for p, n in self.notices),
         )
@@ -228,7 +231,8 @@ class _Reading:
                 self.typed(items[at], f"{path}/{at}", str)
             elif got:
                 code = FaultCode.WRONG_TYPE if path else FaultCode.NOT_AN_OBJECT
-                self.fault(code, path, f"Wanted {wanted}, got {got}.")
+                _, hint = _meant(value, kind)
+                self.fault(code, path, f"Wanted {wanted}, got {got}.", hint)
             return None
 
     def _taken_from_text(self, text: str, path: str) -> object:
@@ -259,6 +263,11 @@ class _Fields:
                 hint = _hint(name, known) if is_listed else None
                 message = f"There is no field {shown(name)} here."
                 self.fault(FaultCode.UNKNOWN_FIELD, step(name), message, hint)
+                meant = _nearest(name, known) if is_listed else None
+                is_said = values[name] is not None
+                if path and is_said and meant and meant not in values:
+                    # Judged as what is meant, so that one retry suffices.
+                    self.values.setdefault(meant, values[name])
 
     def fault(
         self, code: FaultCode, step: str, message: str, hint: str | None = None
@@ -284,7 +293,10 @@ class _Fields:
         if name not in self.values:
             return None
         path = f"{self.path}/{name}"
+        was_spoilt = self.reading.is_faulty(path)
         found = self.reading.typed(self.values[name], path, kind)
+        if found is None and not was_spoilt:
+            return _meant(self.values[name], kind)[0]
         # Writes are read one by one: a fault in one is no matter to the others.
         is_whole = kind is _Writes or not self.reading.is_faulty(path)
         return found if is_whole else None
@@ -327,7 +339,10 @@ def _reason(top: _Fields, wish: str, wished: object, name: str) -> str | None:
 
 
 def _writes(top: _Fields) -> Iterator[Write]:
-    asked = top.get("sceneWrites", _Writes) or []
+    found = top.get("sceneWrites", _Writes)
+    if found is None and "sceneWrites" in top.values:
+        top.reading.unread += 1
+    asked = found or []
     if len(asked) > MAX_WRITES:
         message = f"{len(asked)} of at most {MAX_WRITES} writes."
         top.fault(FaultCode.TOO_MANY_WRITES, "sceneWrites", message)
@@ -344,6 +359,8 @@ def _writes(top: _Fields) -> Iterator[Write]:
             command = _command(_Fields(top.reading, path, values, _WRITE))
             if command:
                 yield Write(path=path, command=command)
+                continue
+        top.reading.unread += 1
 
 
 def _command(write: _Fields) -> Command | None:
@@ -407,6 +424,8 @@ def _meta(write: _Fields, needed_by: str | None) -> _Object | None:
     given = write.values.get("meta", {})
     values = write.reading.typed(given, path, _Object)
     if values is None:
+        values, _ = _meant(given, _Object)
+    if values is None:
         return None
     meta = _Fields(write.reading, path, values, _META)
     if needed_by:
@@ -421,6 +440,35 @@ def _meta(write: _Fields, needed_by: str | None) -> _Object | None:
 
 def _refused(code: FaultCode, message: str, hint: str | None = None) -> Batch:
     return Batch(faults=(Fault(code=code, path="", message=message, hint=hint),))
+
+
+def _meant(value: object, kind: type[_T]) -> tuple[_T | None, str | None]:
+    """Return what a value of a wrong type most likely means, and how to send it.
+
+    The fault is told all the same; the reading is judged, so that one retry suffices.
+    """
+    meant: object = None
+    hint = None
+    if kind is str and isinstance(value, list):
+        items = msgspec.convert(value, list[object])
+        texts = [item for item in items if isinstance(item, str)]
+        meant, hint = "\n".join(texts), "Join the lines into one text."
+    elif kind in (_Ids, _Names) and isinstance(value, str):
+        meant = re.findall(r"[^\s,;]+", value)
+        hint = f"Send an array: {clipped(json.dumps(meant, ensure_ascii=False))}."
+    elif kind is _Object and isinstance(value, str):
+        meant, hint = {"summary": value}, 'Send an object: {"summary": "…"}.'
+    elif kind is _Writes and isinstance(value, dict):
+        write = msgspec.convert(value, dict[str, object])
+        meant, hint = [write], "Put the write into an array."
+    elif kind is bool and isinstance(value, str):
+        meant = value.strip().lower() == "true"
+        hint = "Send true or false, without quotes."
+    elif kind is int and isinstance(value, str | float):
+        meant, hint = 1, "Send a whole number, without quotes; or leave it out."
+    if meant is None:
+        return None, None
+    return msgspec.convert(meant, kind), hint
 
 
 def _owner(path: str) -> str:

@@ -3,6 +3,8 @@
 The codes are words that programs rely on, and the limits are those of the contract.
 """
 
+import re
+
 import msgspec
 import pytest
 
@@ -20,7 +22,7 @@ from scenestore_engine.commands import (
     Write,
 )
 from scenestore_engine.decide import Rejected, decide
-from scenestore_engine.faults import FaultCode, NoticeCode
+from scenestore_engine.faults import Fault, FaultCode, NoticeCode
 from scenestore_engine.names import complaints
 from scenestore_engine.policy import Policy
 from scenestore_engine.state import Known, Membership, Meta, Scene, State
@@ -42,7 +44,7 @@ KEY = "AKIA" + "ABCDEFGHIJ234567"
 Place = tuple[str, str, str | None]
 
 
-def places(*commands: Command, policy: Policy | None = None) -> list[Place]:
+def faults(*commands: Command, policy: Policy | None = None) -> tuple[Fault, ...]:
     writes = tuple(
         Write(path=f"/sceneWrites/{i}", command=c) for i, c in enumerate(commands)
     )
@@ -56,7 +58,12 @@ def places(*commands: Command, policy: Policy | None = None) -> list[Place]:
     batch = Batch(writes=writes)
     found = decide(batch, known, limits, now_ms=NOW_MS, actor="t")
     assert isinstance(found, Rejected)
-    return [(fault.code.value, fault.path, fault.filename) for fault in found.faults]
+    return found.faults
+
+
+def places(*commands: Command, policy: Policy | None = None) -> list[Place]:
+    found = faults(*commands, policy=policy)
+    return [(fault.code.value, fault.path, fault.filename) for fault in found]
 
 
 def create(filename: str = "n.md", content: str = "- x", **more: object) -> Create:
@@ -144,6 +151,22 @@ def test_writes_beyond_a_limit_are_named_each_with_its_place() -> None:
         ("too_many_archives", "/sceneWrites/1", "a.md"),
         ("too_many_deletes", "/sceneWrites/2", "b.md"),
     ]
+
+
+def test_the_message_says_what_is_wrong_in_the_words_of_the_request() -> None:
+    none = Policy(
+        max_creates_per_batch=0, max_archives_per_batch=0, max_deletes_per_batch=0
+    )
+    writes = (
+        create(meta=AdvisoryMeta(summary="a\nb")),
+        Archive(filename="a.md", reason="a\nb"),
+        Delete(filename="b.md"),
+    )
+
+    said = " ".join(fault.message for fault in faults(*writes, policy=none))
+
+    for word in ("create", "archive", "delete", "summary", "reason"):
+        assert re.search(rf"\b{word}s?\b", said), said
 
 
 # Imports

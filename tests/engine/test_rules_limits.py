@@ -263,7 +263,9 @@ def test_room_is_not_judged_where_a_write_could_not_be_read() -> None:
     fault = Fault(code=FaultCode.WRONG_TYPE, path="/sceneWrites/1", message="m")
     write = Write(path="/sceneWrites/0", command=create("n.md"))
 
-    faults = faults_of(live=live, batch=Batch(writes=(write,), faults=(fault,)))
+    faults = faults_of(
+        live=live, batch=Batch(writes=(write,), faults=(fault,), unread=1)
+    )
 
     assert codes(faults) == ["wrong_type"]
 

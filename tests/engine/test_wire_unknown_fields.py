@@ -8,8 +8,7 @@ UPDATE = {"action": "update", "filename": "a.md", "content": "x"}
 
 
 def hint_of(batch: Batch) -> str | None:
-    (fault,) = batch.faults
-    assert fault.code is FaultCode.UNKNOWN_FIELD
+    (fault,) = [f for f in batch.faults if f.code is FaultCode.UNKNOWN_FIELD]
     return fault.hint
 
 

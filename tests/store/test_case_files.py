@@ -32,6 +32,8 @@ CASES: list[Json] = [
     for line in path.read_text("utf-8").splitlines()
 ]
 SEEN = [case for case in CASES if case.get("cli")]
+SECRET = "AKIA" + "ABCDEFGHIJ234567"
+"""Stands in cases; no answer may repeat it."""
 T0_MS = 1_772_496_000_000  # 2026-03-03T00:00:00Z
 
 
@@ -231,6 +233,7 @@ def test_the_store_decides_as_the_case_says(
 
     told = host.send(request, is_import=is_import)
 
+    assert SECRET not in json.dumps(told)
     if case["expect"] == "reject":
         assert_refused(case, told)
         assert host.bytes_under() == before
@@ -248,6 +251,8 @@ def assert_refused(case: Json, told: Json) -> None:
     hints = " ".join(error.get("hint", "") for error in told["errors"])
     for hint in spelled(case.get("hints", [])):
         assert hint in hints
+    for words in case.get("says", []):
+        assert any(words in error["message"] for error in told["errors"])
     if "paths" in case:
         assert {error["path"] for error in told["errors"]} == set(case["paths"])
     if "gaps" in case:

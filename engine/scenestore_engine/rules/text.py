@@ -151,12 +151,11 @@ def _texts(batch: Batch) -> Iterator[tuple[str, str | None, str]]:
             yield f"{write.path}/{place}", None, name
         if isinstance(command, BodyWrite):
             yield f"{write.path}/content", command.filename, command.content
-            if command.meta.summary is not None:
-                yield (
-                    f"{write.path}/meta/summary",
-                    command.filename,
-                    command.meta.summary,
-                )
+            meta = command.meta
+            for field in ("summary", "created", "updated"):
+                said: str | None = getattr(meta, field)
+                if said is not None:
+                    yield f"{write.path}/meta/{field}", command.filename, said
         if command.reason is not None:
             yield f"{write.path}/reason", command.filename, command.reason
     if batch.persona_reason is not None:
