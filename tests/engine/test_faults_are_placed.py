@@ -249,6 +249,12 @@ def test_a_name_without_a_name_is_told_so(name: str) -> None:
     assert "has no name before its ending" not in set(complaints("a.md"))
 
 
+def test_the_signs_that_a_name_may_not_hold_are_told_in_order() -> None:
+    (said,) = complaints("e?d!c*b+a,.md")
+
+    assert said.startswith("holds U+0021, U+002A, U+002B, U+002C, U+003F;")
+
+
 # Words and numbers that others rely on
 
 

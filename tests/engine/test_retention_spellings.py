@@ -29,6 +29,8 @@ def verdict(source: str, target: str) -> Verdict:
         ("Born on 14 March 2021.", "Born on March 14, 2021."),
         ("Pays 0.25 of it.", "Pays 25% of it."),
         ("晚上八点上课。", "20:00上课。"),
+        ("The lamp takes 60w at night.", "The lamp takes 60 watts at night."),
+        ("他花了60w买车。", "他花了60万买车。"),
         ("傍晚六点上课。", "18:00上课。"),
         ("凌晨三点上课。", "3:00 a.m.上课。"),
     ],
