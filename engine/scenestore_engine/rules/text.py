@@ -4,6 +4,7 @@ Source:
     CONTRACT section 5, "Batch rules".
 """
 
+import re
 import unicodedata
 from collections.abc import Iterator
 
@@ -24,13 +25,15 @@ from scenestore_engine.secret import kind_of_secret
 META_LINES = frozenset({"-----meta-start-----", "-----meta-end-----"})
 DELETED_MARK = "[deleted]"
 _LINE_BREAKS = "\u2028\u2029"
+_ANY_LINE_END = re.compile("[\n\v\f\x1c-\x1e\x85\u2028\u2029]")
+"""Where some reader of a scene file ends a line, though we end one at LF alone."""
 
 
 def body_is_good(path: str, command: BodyWrite, policy: Policy) -> Iterator[Fault]:
     """Yield a fault for each reason why the body cannot be one."""
     place, filename, body = f"{path}/content", command.filename, command.content
-    lines = [line.strip().casefold() for line in body.split("\n")]
-    if not body.strip():
+    lines = [_seen(line).casefold() for line in _ANY_LINE_END.split(body)]
+    if not _seen(body):
         yield Fault(
             code=FaultCode.BODY_BLANK,
             path=place,
@@ -67,7 +70,7 @@ def body_is_good(path: str, command: BodyWrite, policy: Policy) -> Iterator[Faul
 
 def line_complaint(text: str) -> str | None:
     """Return why *text* is not one clean line of 1 to 500 characters, or None."""
-    if not text.strip():
+    if not _seen(text):
         return "is blank"
     if len(text) > MAX_LINE_CHARS:
         return f"has {len(text)} characters; {MAX_LINE_CHARS} are allowed"
@@ -76,6 +79,13 @@ def line_complaint(text: str) -> str | None:
     if has_control(text):
         return "holds a control character"
     return None
+
+
+def _seen(text: str) -> str:
+    """Return what is seen of *text*: without outer space and format characters."""
+    if not text.isascii():
+        text = "".join(char for char in text if unicodedata.category(char) != "Cf")
+    return text.strip()
 
 
 def has_control(text: str) -> bool:
