@@ -448,11 +448,9 @@ def test_one_number_changed_in_a_verbatim_copy_is_refused(
 
 
 def test_a_year_said_once_for_several_dates_is_no_changed_number() -> None:
-    one = "- 2026年1月，春节礼盒卖出76份，利润首次超过本职工资8200元\n- 她住在青藤路"
+    one = "- 2026年1月，春节礼盒卖出76份，利润首次超过工资8200元\n- 她住在青藤路"
+    merged = "- 2026年的节点：1月春节礼盒卖出76份，利润首次超过8200元的工资。"
 
-    said_once = verdict(
-        [one],
-        "- 2026年的节点：1月春节礼盒卖出76份，利润首次超过8200元的本职工资。\n- 她住在青藤路",
-    )
+    said_once = verdict([one], f"{merged}\n- 她住在青藤路")
 
     assert said_once.accepted
