@@ -36,7 +36,11 @@ TREES = ("engine", "scenestore", "cli", "tests", "pyproject.toml")
 TABLES = ("vocabulary.py", "number_words.py")
 RETENTION_SHARE = 0.2
 TIMEOUT_S = 180
-ALL_TESTS = ("tests/engine/test_*.py", "tests/store/test_every_code.py")
+ALL_TESTS = (
+    *("tests/engine/test_*.py", "tests/store/test_every_code.py"),
+    *("tests/golden/test_*.py", "tests/store/test_case_files.py"),
+    "tests/machines/test_repair.py",
+)
 FIRST = {
     "admit": ("tests/store/test_import.py",),
     "evolve": ("tests/engine/test_evolve.py",),

@@ -434,11 +434,15 @@ def test_a_body_far_too_long_is_not_read_for_facts() -> None:
 
 
 def test_a_body_far_too_long_keeps_no_facts_of_other_scenes() -> None:
-    long = lines(*LINES[:2], "x" * 6_000)
+    moved = lines(*LINES[:2], "")
+    just = moved + "x" * (4 * Policy().max_body_chars - len(moved))
 
-    found = decided(update("- Moved."), create(long))
-
-    assert {code for code, *_ in places(found)} == {"body_too_long", "facts_lost"}
+    for body, told in (
+        (just, {"body_too_long"}),
+        (just + "x", {"body_too_long", "facts_lost"}),
+    ):
+        found = decided(update("- Moved."), create(body))
+        assert {code for code, *_ in places(found)} == told
 
 
 # What is told
