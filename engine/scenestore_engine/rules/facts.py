@@ -83,7 +83,14 @@ def _sources(command: Consolidate, known: Known) -> list[Source]:
 
 
 def _kept(name: str, known: Known, bodies: list[Source]) -> Kept:
+    lines = _lines(known.bodies[name])
+    if lines <= frozenset[str]().union(*(_lines(body.content) for body in bodies)):
+        return Kept(share=1.0, lost=())  # as it is with most updates: text was added
     return kept(Source(name, known.bodies[name]), bodies, is_exempt=is_exempt)
+
+
+def _lines(body: str) -> frozenset[str]:
+    return frozenset(line for line in map(str.strip, body.split("\n")) if line)
 
 
 def is_exempt(line: str) -> bool:
