@@ -169,10 +169,26 @@ class Scenestore(Way):
         self.store.close()
 
 
-class ScenestoreAcknowledged(Scenestore):
-    """The same up to the acknowledgement: what comes after is not counted."""
+class ScenestoreUncompared(Scenestore):
+    """The same without a look at what the new bodies keep of the old ones.
 
-    name = "scenestore, to the acknowledgement"
+    Each update of this workload drops a line, which is the dear case: an update that
+    keeps every line costs no comparison.
+    """
+
+    name = "scenestore, bodies not compared"
+
+    def begin(self) -> None:
+        policy = self.root / "memoryDB" / "scenestore.toml"
+        policy.parent.mkdir(parents=True)
+        policy.write_text('retention_update = "off"\n', encoding="utf-8")
+        super().begin()
+
+
+class ScenestoreAcknowledged(ScenestoreUncompared):
+    """That up to the acknowledgement: what comes after is not counted."""
+
+    name = "scenestore, not compared, acknowledged"
 
     def begin(self) -> None:
         super().begin()
@@ -373,6 +389,7 @@ class FolderCopyUnsynced(FolderCopy):
 WAYS: tuple[type[Way], ...] = (
     Plumbing,
     Scenestore,
+    ScenestoreUncompared,
     ScenestoreAcknowledged,
     GitProgram,
     Pygit2,
