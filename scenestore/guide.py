@@ -110,7 +110,7 @@ def _block(  # noqa: PLR0917 - the facts of one scene come from everywhere
 def _rules(policy: Policy) -> tuple[str, ...]:
     archives, days = policy.max_archives_per_batch, policy.min_archive_age_days
     return (
-        f"Scenes that one batch may archive: {archives}, each with a reason of one line.",
+        f"A batch may archive {archives} of the scenes, each with a one-line reason.",
         f"A scene may go at the age of {days} days, from when the store first saw it.",
         "An archived scene keeps body, META and members; its records stay assigned.",
         "Restore brings a scene back byte for byte, if there is room for it.",

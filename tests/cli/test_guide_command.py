@@ -60,7 +60,7 @@ def test_what_blocks_an_archive_is_named(call: Any, world: Any) -> None:
 def test_the_rules_stand_above_the_table(call: Any, world: Any) -> None:
     out = call("guide", "-P", world.profile, env=NOW).out
 
-    assert out.startswith("A batch archives 1 scenes at most")
+    assert out.startswith("A batch may archive 1 of the scenes")
     assert out.index("Prefer consolidating") < out.index("race.md")
 
 
@@ -68,7 +68,7 @@ def test_a_store_without_scenes_has_a_guide(call: Any, empty: Any) -> None:
     ran = call("guide", "-P", empty.profile, env=NOW)
 
     assert ran.code == ExitCode.DONE
-    assert "A batch archives" in ran.out
+    assert "A batch may archive" in ran.out
 
 
 def test_a_profile_without_a_store_is_told_so(run: Any, tmp_path: Any) -> None:
