@@ -20,11 +20,9 @@ from scenestore_engine.events import (
     ScenesConsolidated,
     SceneUpdated,
 )
-from scenestore_engine.faults import Notice, NoticeCode
+from scenestore_engine.faults import Notice, NoticeCode, about_ids
 from scenestore_engine.policy import Policy
 from scenestore_engine.state import State
-
-_SHOWN_IDS = 50
 
 
 class Counting:
@@ -93,19 +91,21 @@ class Counting:
             had = self._sets.ids(before.live[event.filename].members)
             orphans = self._records.orphaned(homes, had)
             if orphans:
-                yield Notice(
-                    code=NoticeCode.MEMBERS_ORPHANED,
-                    filename=event.filename,
-                    message=f"{len(orphans)} records of {event.filename} are in no "
-                    "scene now; they can be read as late ones.",
-                    facts={"count": len(orphans), "ids": list(orphans[:_SHOWN_IDS])},
+                yield about_ids(
+                    NoticeCode.MEMBERS_ORPHANED,
+                    event.filename,
+                    f"{len(orphans)} records of {event.filename} are in no scene now; "
+                    "they can be read as late ones.",
+                    orphans,
                 )
         if after.cursor is not None and after.cursor != before.cursor:
             count, ids = self._records.passed(homes, before.cursor, after.cursor)
             if count:
-                yield Notice(
-                    code=NoticeCode.UNASSIGNED_RECORDS,
-                    message=f"The cursor passes {count} records that are unassigned; "
+                yield about_ids(
+                    NoticeCode.UNASSIGNED_RECORDS,
+                    None,
+                    f"The cursor passes {count} records that are unassigned; "
                     "they can be read as late ones.",
-                    facts={"count": count, "ids": list(ids[:_SHOWN_IDS])},
+                    ids,
+                    count,
                 )

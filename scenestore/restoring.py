@@ -154,6 +154,4 @@ def _in_the_way(
             for name in files.keys() | after.live.keys()
             if name not in after.live or files.get(name) != after.live[name].blob
         }
-    paths = {layout.scene_path(name) for name in names}
-    drifts = store.projection.drift(head.tree, paths) if paths else []
-    return [drift_fault(drift) for drift in drifts]
+    return [drift_fault(drift) for drift in store.drifts(names, head.tree)]

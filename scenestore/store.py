@@ -11,7 +11,7 @@ Source:
 import contextlib
 import sys
 import unicodedata
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from hashlib import sha256
 from pathlib import Path
 from types import TracebackType
@@ -75,7 +75,6 @@ from scenestore_engine.wire import batch_from, parse_batch
 
 WAIT_S = 10.0
 """How long a writer waits for its turn. Source: CONTRACT section 5, "Concurrency"."""
-_SHOWN_IDS = 50
 
 
 class Store:
@@ -354,7 +353,7 @@ class Store:
         )
         # 4. Decide, touching nothing.
         decision = decide(batch, known, policy, now_ms=now.at_ms, actor=actor)
-        drifts = self._drifts(batch, own.tree)
+        drifts = self.drifts(lookups.named_scenes(batch), own.tree)
         if isinstance(decision, Rejected) or stopped or drifts:
             texts = [drifted_text(d, known, self.projection) for d in drifts]
             is_based = batch.base_revision is not None
@@ -432,9 +431,12 @@ class Store:
         """Yield why nothing may be written on *head*; see `refusals.not_writable`."""
         return not_writable(self.ledger, self.projection, head)
 
-    def _drifts(self, batch: Batch, tree: str) -> list[Drift]:
-        names = {n for n in lookups.named_scenes(batch) if not any(complaints(n))}
-        paths = {layout.scene_path(name) for name in names}
+    def drifts(self, names: Iterable[str], tree: str) -> list[Drift]:
+        """Return the work of other hands at the live scenes *names* of *tree*.
+
+        A name that cannot be a scene's is passed over: it is no path.
+        """
+        paths = {layout.scene_path(n) for n in names if not any(complaints(n))}
         return self.projection.drift(tree, paths) if paths else []
 
     def _receipt(  # noqa: PLR0917 - all that one batch led to

@@ -11,7 +11,7 @@ from hashlib import sha256
 import msgspec
 from msgspec.structs import replace
 
-from scenestore import blockfile, clock, layout
+from scenestore import blockfile, clock
 from scenestore.clock import Now
 from scenestore.errors import BusyError, HeadMovedError
 from scenestore.receipts import Receipt
@@ -23,7 +23,6 @@ from scenestore_engine.decide import Rejected
 from scenestore_engine.events import StateImported
 from scenestore_engine.evolve import fold
 from scenestore_engine.faults import Fault, FaultCode
-from scenestore_engine.names import complaints
 from scenestore_engine.policy import MAX_HEAT
 from scenestore_engine.rules import line_complaint
 from scenestore_engine.secret import masked
@@ -117,7 +116,8 @@ def _import(
         else None,
     )
     policy = store.policy()
-    stopped += tuple(_drifted(store, request, parent.tree))
+    names = {scene.filename for scene in request.scenes if not scene.archived}
+    stopped += tuple(map(drift_fault, store.drifts(names, parent.tree)))
     faults = (*stopped, *refusals(request, known, policy))
     if faults:
         return Rejected(faults=faults, retry=not stopped)
@@ -147,13 +147,6 @@ def _import(
         receipt=receipt,
     )
     return replace(receipt, revision=revision)
-
-
-def _drifted(store: Store, request: Import, tree: str) -> Iterator[Fault]:
-    names = {s.filename for s in request.scenes if not s.archived}
-    paths = {layout.scene_path(n) for n in names if not any(complaints(n))}
-    for drift in store.projection.drift(tree, paths) if paths else ():
-        yield drift_fault(drift)
 
 
 def _staged(

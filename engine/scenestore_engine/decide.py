@@ -35,11 +35,13 @@ from scenestore_engine.events import (
     SceneUpdated,
 )
 from scenestore_engine.faults import (
+    SHOWN_IDS,
     Conflict,
     Fault,
     MemberGap,
     Notice,
     NoticeCode,
+    about_ids,
 )
 from scenestore_engine.policy import MAX_HEAT, Policy
 from scenestore_engine.retention import LostFact, Verdict
@@ -48,8 +50,6 @@ from scenestore_engine.state import Known, Meta, Scene, State
 from scenestore_engine.times import iso
 
 _SHOWN_CHARS = 40
-_SHOWN_IDS = 50
-"""Ids that a notice lists. Source: CONTRACT section 5, "the first 50 ids"."""
 
 
 class SetChange(msgspec.Struct, frozen=True, kw_only=True):
@@ -391,7 +391,7 @@ def _noticed(
         if isinstance(write.command, BodyWrite):
             yield from _noticed_in_write(write, known, now)
     if undismissed:
-        yield _about_ids(
+        yield about_ids(
             NoticeCode.UNDISMISSED,
             None,
             f"{len(undismissed)} dismissed records are members now.",
@@ -431,7 +431,7 @@ def _noticed_in_write(write: Write, known: Known, now: str) -> Iterator[Notice]:
         )
     unknown = rules.unknown_members(command, known)
     if unknown:
-        yield _about_ids(
+        yield about_ids(
             NoticeCode.UNKNOWN_MEMBER,
             filename,
             f"L1 knows no record of {len(unknown)} of the new members.",
@@ -439,7 +439,7 @@ def _noticed_in_write(write: Write, known: Known, now: str) -> Iterator[Notice]:
         )
     dropped = _set_change(command, known).drop
     if dropped:
-        yield _about_ids(
+        yield about_ids(
             NoticeCode.DELETED_MEMBER_DROPPED,
             filename,
             f"{len(dropped)} members that L1 says are deleted are members no more.",
@@ -531,7 +531,7 @@ def _about_facts(
                 "text": masked(fact.text),
                 "missing": [masked(term) for term in fact.missing],
             }
-            for fact in facts[:_SHOWN_IDS]
+            for fact in facts[:SHOWN_IDS]
         ]
         yield Notice(
             code=code,
@@ -544,15 +544,3 @@ def _about_facts(
 def _clean(given: str | int) -> str | int:
     """Return *given* as it may be repeated in a history that keeps for ever."""
     return masked(given)[:_SHOWN_CHARS] if isinstance(given, str) else given
-
-
-def _about_ids(
-    code: NoticeCode, filename: str | None, message: str, ids: Iterable[str]
-) -> Notice:
-    listed = list(ids)
-    return Notice(
-        code=code,
-        filename=filename,
-        message=message,
-        facts={"count": len(listed), "ids": listed[:_SHOWN_IDS]},
-    )

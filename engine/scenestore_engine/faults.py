@@ -4,7 +4,7 @@ Both are data for the agent, never exceptions. Every code that a caller can meet
 listed here once; a test fails for a code that no test produces.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from enum import StrEnum
 
 import msgspec
@@ -115,6 +115,33 @@ class Notice(msgspec.Struct, frozen=True, kw_only=True):
     filename: str | None = None
     facts: Mapping[str, object] = {}
     """Further members of the entry, JSON values only."""
+
+
+SHOWN_IDS = 50
+"""Ids that a notice or a fault lists. Source: CONTRACT section 5."""
+
+
+def about_ids(
+    code: NoticeCode,
+    filename: str | None,
+    message: str,
+    ids: Sequence[str],
+    count: int | None = None,
+) -> Notice:
+    """Return a notice that counts some ids and lists the first of them.
+
+    Args:
+        code: Of the notice.
+        filename: The scene it is about, if one.
+        message: For people.
+        ids: In the order in which they are listed.
+        count: How many there are; None: those that *ids* holds.
+    """
+    facts = {
+        "count": len(ids) if count is None else count,
+        "ids": list(ids[:SHOWN_IDS]),
+    }
+    return Notice(code=code, filename=filename, message=message, facts=facts)
 
 
 class Conflict(msgspec.Struct, frozen=True, kw_only=True):

@@ -1,6 +1,5 @@
 """``scenestore show``."""
 
-import difflib
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -15,6 +14,7 @@ from scenestore_cli.answers import tell_refusal
 from scenestore_cli.errors import ExitCode
 from scenestore_cli.options import json_option, opened, profile_option
 from scenestore_cli.output import diff, facts, line, lines, minute, print_json
+from scenestore_engine.diffs import unified_diff
 from scenestore_engine.faults import Fault
 
 _TRAILER = "Scene-"
@@ -112,13 +112,8 @@ def _diff(change: SceneChange, other: SceneChange | None) -> str:
             return ""  # told where it went
         old = layout.scene_path(change.filename, archived=not change.archived)
         return f"--- a/{old}\n+++ b/{path}\nmoved whole"
-    old_path = f"a/{path}" if change.before is not None else "/dev/null"
-    new_path = f"b/{path}" if change.after is not None else "/dev/null"
-    before = (change.before or "").splitlines()
-    after = (change.after or "").splitlines()
-    parts = [*difflib.unified_diff(before, after, old_path, new_path, lineterm="")]
-    if not parts:
-        parts = [f"--- {old_path}", f"+++ {new_path}"]
+    text = unified_diff(change.before, change.after, path)
+    parts = [text.removesuffix("\n") or f"--- a/{path}\n+++ b/{path}"]
     if change.members_added or change.members_removed:
         parts.append(f"members +{change.members_added} -{change.members_removed}")
     return "\n".join(parts)

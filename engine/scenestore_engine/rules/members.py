@@ -4,7 +4,7 @@ Source:
     CONTRACT section 5, "Members".
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 from scenestore_engine.commands import (
     Batch,
@@ -14,7 +14,7 @@ from scenestore_engine.commands import (
     Delete,
     Update,
 )
-from scenestore_engine.faults import Fault, FaultCode, MemberGap
+from scenestore_engine.faults import SHOWN_IDS, Fault, FaultCode, MemberGap
 from scenestore_engine.policy import (
     MAX_ID_BYTES,
     MAX_NEW_IDS,
@@ -36,7 +36,7 @@ def ids_are_good(path: str, ids: Iterable[str]) -> Iterator[Fault]:
             code=FaultCode.BAD_RECORD_ID,
             path=path,
             message=f"{len(wrong)} ids of {path.rpartition('/')[2]} cannot be record "
-            f"ids: {_quoted(wrong)}.",
+            f"ids: {_listed(wrong, ascii)}.",
             hint=f"An id has 1 to {MAX_ID_BYTES} bytes and no control characters.",
         )
 
@@ -201,17 +201,13 @@ def dismissals_are_good(batch: Batch, known: Known) -> Iterator[Fault]:
         )
 
 
-def _quoted(ids: list[str], limit: int = 50) -> str:
-    shown = ", ".join(ascii(record_id[:140]) for record_id in ids[:limit])
-    return shown + (f" and {len(ids) - limit} more" if len(ids) > limit else "")
-
-
 def _field_of(ids: Iterable[str], command: BodyWrite) -> str:
     """Return the field of the request that names *ids*."""
     is_given = any(record_id in (command.members or ()) for record_id in ids)
     return "members" if is_given else "addMembers"
 
 
-def _listed(ids: list[str], limit: int = 50) -> str:
-    shown = ", ".join(record_id[:140] for record_id in ids[:limit])
-    return shown + (f" and {len(ids) - limit} more" if len(ids) > limit else "")
+def _listed(ids: list[str], form: Callable[[str], str] = str) -> str:
+    shown = ", ".join(form(record_id[:140]) for record_id in ids[:SHOWN_IDS])
+    more = len(ids) - SHOWN_IDS
+    return shown + (f" and {more} more" if more > 0 else "")
